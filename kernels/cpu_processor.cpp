@@ -1,0 +1,234 @@
+// The CPU backend: several frames in flight over one pool of threads, each converted to levels, filtered, and
+// stored.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <mutex>
+
+#include "noise/estimate.hpp"
+#include "processor.hpp"
+#include "sample.hpp"
+#include "thread_pool.hpp"
+
+namespace quietframe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+float microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<float, std::micro>(Clock::now() - start).count();
+}
+
+template <SampleType S>
+void load_rows(const GroupView& v, const PlanarGroup& planes, int begin, int end) {
+  for (int c = 0; c < v.channels; ++c)
+    for (int y = begin; y < end; ++y) {
+      const std::byte* in = v.channel[c] + y * v.stride[c];
+      float* out = planes.channel[c].row(y);
+      for (int x = 0; x < v.width; ++x)
+        out[x] = load_level<S>(in + std::ptrdiff_t{x} * v.step, v.shift, v.levels_per_code);
+    }
+}
+
+template <SampleType S>
+void store_rows(const GroupView& in, const PlanarGroup& filtered, const GroupView& v, float strength,
+                int begin, int end) {
+  const float codes_per_level = 1.f / v.levels_per_code;
+  for (int c = 0; c < v.channels; ++c)
+    for (int y = begin; y < end; ++y) {
+      const std::byte* before = in.channel[c] + y * in.stride[c];
+      std::byte* out = v.channel[c] + y * v.stride[c];
+      const float* f = filtered.channel[c].row(y);
+      if (strength == 1.f) {
+        for (int x = 0; x < v.width; ++x)
+          store_level<S>(out + std::ptrdiff_t{x} * v.step, v.shift, codes_per_level, v.max_code, f[x]);
+      } else {
+        for (int x = 0; x < v.width; ++x) {
+          const float level = load_level<S>(before + std::ptrdiff_t{x} * v.step, v.shift, v.levels_per_code);
+          store_level<S>(out + std::ptrdiff_t{x} * v.step, v.shift, codes_per_level, v.max_code,
+                         mix(level, f[x], strength));
+        }
+      }
+    }
+}
+
+void copy_carry(const GroupView& in, const GroupView& out, int begin, int end) {
+  for (int y = begin; y < end; ++y)
+    for (int x = 0; x < in.width; ++x)
+      out.carry[y * out.stride[0] + std::ptrdiff_t{x} * out.step] =
+          in.carry[y * in.stride[0] + std::ptrdiff_t{x} * in.step];
+}
+
+// Samples of a group that is not filtered.
+void copy_group(const GroupView& in, const GroupView& out) {
+  const int bytes = in.type == SampleType::u8 ? 1 : in.type == SampleType::f32 ? 4 : 2;
+  for (int c = 0; c < in.channels; ++c)
+    for (int y = 0; y < in.height; ++y) {
+      const std::byte* from = in.channel[c] + y * in.stride[c];
+      std::byte* to = out.channel[c] + y * out.stride[c];
+      if (in.step == bytes) {
+        std::memcpy(to, from, static_cast<std::size_t>(bytes) * static_cast<std::size_t>(in.width));
+      } else {
+        for (int x = 0; x < in.width; ++x)
+          std::memcpy(to + std::ptrdiff_t{x} * out.step, from + std::ptrdiff_t{x} * in.step, bytes);
+      }
+    }
+  if (in.carry) copy_carry(in, out, 0, in.height);
+}
+
+// The float planes of one group of one frame.
+struct GroupPlanes {
+  Scratch storage;
+  PlanarGroup in, out;
+
+  void resize(const GroupInfo& info, int frame_width, int frame_height) {
+    const int w = group_width(info, frame_width), h = group_height(info, frame_height);
+    in.channels = out.channels = info.channels;
+    for (int c = 0; c < info.channels; ++c) {
+      in.channel[c] = storage.plane(2 * c, w, h);
+      out.channel[c] = storage.plane(2 * c + 1, w, h);
+    }
+  }
+};
+
+struct Slot {
+  std::array<GroupPlanes, max_groups> groups;
+  Scratch scratch;
+  Frame in, out;
+  FrameSettings settings;
+  FrameReport report;
+  std::exception_ptr error;
+  bool done = true;
+};
+
+class CpuProcessor final : public Processor {
+ public:
+  explicit CpuProcessor(int threads) : pool_(threads) {}
+  ~CpuProcessor() override { drain(); }
+
+  ProcessorInfo info() const override {
+    const int n = pool_.threads();
+    return {"cpu", std::to_string(n) + (n == 1 ? " thread" : " threads")};
+  }
+
+  void configure(const FrameFormat& format, int slots) override {
+    drain();
+    if (format.width < 1 || format.height < 1 || format.width > 32767 || format.height > 32767)
+      throw Error("frames of " + std::to_string(format.width) + "x" + std::to_string(format.height) +
+                  " cannot be filtered: width and height are 1 to 32767");
+    format_ = format;
+    slots_ = std::vector<Slot>(static_cast<std::size_t>(std::clamp(slots, 1, 16)));
+    submitted_ = 0;
+    const auto& info = format_info(format.format);
+    for (auto& slot : slots_)
+      for (int g = 0; g < info.groups; ++g) slot.groups[g].resize(info.group[g], format.width, format.height);
+  }
+
+  std::uint64_t submit(const Frame& in, const Frame& out, const FrameSettings& settings) override {
+    const auto number = submitted_++;
+    auto& slot = slot_of(number);
+    slot.in = in;
+    slot.out = out;
+    slot.settings = settings;
+    slot.report = {};
+    slot.error = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      slot.done = false;
+    }
+    pool_.submit([this, &slot] { run(slot); });
+    return number;
+  }
+
+  void wait_input(std::uint64_t frame) override { wait_done(slot_of(frame)); }
+
+  FrameReport wait(std::uint64_t frame) override {
+    auto& slot = slot_of(frame);
+    wait_done(slot);
+    if (slot.error) std::rethrow_exception(slot.error);
+    return slot.report;
+  }
+
+  void drain() override {
+    for (auto& slot : slots_) wait_done(slot);
+  }
+
+  void set_timing(bool) override {}  // two clock readings a frame are always affordable here
+
+ private:
+  Slot& slot_of(std::uint64_t frame) { return slots_[frame % slots_.size()]; }
+
+  void wait_done(Slot& slot) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return slot.done; });
+  }
+
+  void run(Slot& slot) {
+    const auto start = Clock::now();
+    try {
+      const int groups = format_info(format_.format).groups;
+      for (int g = 0; g < groups; ++g) run_group(slot, g);
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+    slot.report.kernel_us = microseconds_since(start);
+    {
+      const std::lock_guard lock(mutex_);
+      slot.done = true;
+    }
+    done_.notify_all();
+  }
+
+  void run_group(Slot& slot, int g) {
+    const auto in = group_view(slot.in, g), out = group_view(slot.out, g);
+    const auto& common = slot.settings.common;
+    const auto* filter = slot.settings.filter;
+    const float strength = common.strength * (in.chroma ? common.chroma_strength : 1.f);
+    slot.report.sigma[g].fill(-1.f);
+    if (!filter || strength == 0.f || (in.chroma && common.planes == Planes::luma)) {
+      copy_group(in, out);
+      return;
+    }
+    auto& planes = slot.groups[g];
+    with_sample_type(in.type, [&]<SampleType S>() {
+      pool_.parallel_for(in.height, 64,
+                         [&](int begin, int end, int) { load_rows<S>(in, planes.in, begin, end); });
+    });
+    CpuJob job{planes.in, planes.out, {}, sigma_of(slot, planes.in), pool_, slot.scratch};
+    filter->run_cpu(job, slot.settings.params.data());
+    if (filter->noise_use(slot.settings.params.data()) != NoiseUse::none) slot.report.sigma[g] = job.sigma;
+    with_sample_type(in.type, [&]<SampleType S>() {
+      pool_.parallel_for(in.height, 64, [&](int begin, int end, int) {
+        store_rows<S>(in, planes.out, out, strength, begin, end);
+        if (in.carry) copy_carry(in, out, begin, end);
+      });
+    });
+  }
+
+  std::array<float, max_channels> sigma_of(Slot& slot, const PlanarGroup& planes) {
+    std::array<float, max_channels> sigma{-1.f, -1.f, -1.f};
+    const auto& settings = slot.settings;
+    const auto use = settings.filter->noise_use(settings.params.data());
+    if (settings.common.noise_sigma > 0.f)
+      sigma.fill(settings.common.noise_sigma);
+    else if (use == NoiseUse::shared)
+      for (int c = 0; c < planes.channels; ++c)
+        sigma[c] = estimate_sigma(as_const(planes.channel[c]), pool_, slot.scratch, 0);
+    return sigma;
+  }
+
+  FrameFormat format_;
+  std::vector<Slot> slots_;
+  std::uint64_t submitted_ = 0;
+  std::mutex mutex_;  ///< guards Slot::done
+  std::condition_variable done_;
+  ThreadPool pool_;  ///< last: its threads end before what they work on
+};
+
+}  // namespace
+
+std::unique_ptr<Processor> make_cpu_processor(int threads) { return std::make_unique<CpuProcessor>(threads); }
+
+}  // namespace quietframe
