@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "image_view.hpp"
@@ -33,6 +34,12 @@ class Scratch {
   /// Buffer `index` (0, 1, ...), at least `count` floats, 64-byte aligned, contents undefined. Not
   /// thread-safe: fetch buffers before going parallel.
   float* floats(std::size_t index, std::size_t count);
+  /// The same for another type of item.
+  template <class T>
+  T* items(std::size_t index, std::size_t count) {
+    static_assert(std::is_trivial_v<T> && alignof(T) <= 64);
+    return reinterpret_cast<T*>(floats(index, (count * sizeof(T) + sizeof(float) - 1) / sizeof(float)));
+  }
   /// A w x h plane in buffer `index` whose rows are 64-byte aligned.
   ImageView<float> plane(std::size_t index, int width, int height);
 
