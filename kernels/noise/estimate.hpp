@@ -12,9 +12,4 @@ namespace quietframe {
 float estimate_sigma(const ImageView<const float>& plane, ThreadPool& pool, Scratch& scratch,
                      std::size_t first_buffer);
 
-/// Exact median of |values[0..count)|, count >= 1; reorders nothing.
-float median_abs(const float* values, std::size_t count, ThreadPool& pool);
-
-inline constexpr float mad_to_sigma = 1.f / 0.6745f;
-
 }  // namespace quietframe
