@@ -86,7 +86,11 @@ struct FilterInfo {
   double tolerance;  ///< largest |CPU - CUDA| of float output, in levels; 0: equal bit for bit
   NoiseUse (*noise_use)(const void* params);
   int (*history)(const void* params);  ///< earlier frames it reads, 0..max_history
+  /// What the CPU backend runs: the filter's cpu_simd.cpp where it has one, else its definition.
   void (*run_cpu)(CpuJob& job, const void* params);
+  /// The plain program in the filter's cpu.cpp that defines it, and that every other version is checked
+  /// against.
+  void (*run_definition)(CpuJob& job, const void* params);
   /// Bytes of device scratch for a group of this shape, whatever the parameters. Null when CUDA was not
   /// built.
   std::size_t (*cuda_scratch)(const CudaShape& shape);

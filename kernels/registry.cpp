@@ -23,8 +23,15 @@ constexpr FilterInfo describe(const char* name, const char* blurb, std::span<con
           [](const void* p) { return Noise(*static_cast<const P*>(p)); },
           [](const void* p) { return History(*static_cast<const P*>(p)); },
           [](CpuJob& job, const void* p) { Cpu(job, *static_cast<const P*>(p)); },
+          [](CpuJob& job, const void* p) { Cpu(job, *static_cast<const P*>(p)); },
           nullptr,
           nullptr};
+}
+
+template <class P, void (*Run)(CpuJob&, const P&)>
+constexpr FilterInfo with_simd(FilterInfo info) {
+  info.run_cpu = [](CpuJob& job, const void* p) { Run(job, *static_cast<const P*>(p)); };
+  return info;
 }
 
 #if QF_HAVE_CUDA
@@ -36,10 +43,11 @@ constexpr FilterInfo with_cuda(FilterInfo info) {
 }
 #endif
 
-#define FILTER_CPU(name)                                                                                  \
+#define FILTER_DEFINED(name)                                                                                  \
   describe<name::Params, name::noise_use, name::history, name::run_cpu>(#name, name::blurb, name::params, \
                                                                         name::tolerance)
-#define FILTER_CUDA(name) with_cuda<name::Params, name::cuda_scratch, name::run_cuda>(FILTER_CPU(name))
+#define FILTER_SIMD(name, info) with_simd<name::Params, name::run_simd>(info)
+#define FILTER_CUDA(name, info) with_cuda<name::Params, name::cuda_scratch, name::run_cuda>(info)
 
 constexpr FilterInfo filters[] = {
 #include "filter_list.inc"
