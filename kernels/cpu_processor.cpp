@@ -105,7 +105,7 @@ struct Slot {
 
 class CpuProcessor final : public Processor {
  public:
-  explicit CpuProcessor(int threads) : pool_(threads) {}
+  CpuProcessor(int threads, CpuProgram program) : program_(program), pool_(threads) {}
   ~CpuProcessor() override { drain(); }
 
   ProcessorInfo info() const override {
@@ -197,7 +197,8 @@ class CpuProcessor final : public Processor {
                          [&](int begin, int end, int) { load_rows<S>(in, planes.in, begin, end); });
     });
     CpuJob job{planes.in, planes.out, {}, sigma_of(slot, planes.in), pool_, slot.scratch};
-    filter->run_cpu(job, slot.settings.params.data());
+    const auto run = program_ == CpuProgram::definition ? filter->run_definition : filter->run_cpu;
+    run(job, slot.settings.params.data());
     if (filter->noise_use(slot.settings.params.data()) != NoiseUse::none) slot.report.sigma[g] = job.sigma;
     with_sample_type(in.type, [&]<SampleType S>() {
       pool_.parallel_for(in.height, 64, [&](int begin, int end, int) {
@@ -219,6 +220,7 @@ class CpuProcessor final : public Processor {
     return sigma;
   }
 
+  const CpuProgram program_;
   FrameFormat format_;
   std::vector<Slot> slots_;
   std::uint64_t submitted_ = 0;
@@ -229,6 +231,8 @@ class CpuProcessor final : public Processor {
 
 }  // namespace
 
-std::unique_ptr<Processor> make_cpu_processor(int threads) { return std::make_unique<CpuProcessor>(threads); }
+std::unique_ptr<Processor> make_cpu_processor(int threads, CpuProgram program) {
+  return std::make_unique<CpuProcessor>(threads, program);
+}
 
 }  // namespace quietframe

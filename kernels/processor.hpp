@@ -98,6 +98,12 @@ struct SelectedBackend {
 /// Throws Error that says what is missing when the request cannot be met.
 SelectedBackend select_backend(const BackendRequest& request);
 
-std::unique_ptr<Processor> make_cpu_processor(int threads);
+/// Which of a filter's two CPU programs runs.
+enum class CpuProgram {
+  fastest,
+  definition,  ///< what every other program and backend is checked against
+};
+
+std::unique_ptr<Processor> make_cpu_processor(int threads, CpuProgram program = CpuProgram::fastest);
 
 }  // namespace quietframe

@@ -43,7 +43,7 @@ constexpr FilterInfo with_cuda(FilterInfo info) {
 }
 #endif
 
-#define FILTER_DEFINED(name)                                                                                  \
+#define FILTER_DEFINED(name)                                                                              \
   describe<name::Params, name::noise_use, name::history, name::run_cpu>(#name, name::blurb, name::params, \
                                                                         name::tolerance)
 #define FILTER_SIMD(name, info) with_simd<name::Params, name::run_simd>(info)

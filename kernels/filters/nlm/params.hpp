@@ -63,6 +63,7 @@ inline NoiseUse noise_use(const Params& p) { return p.h > 0.f ? NoiseUse::none :
 inline int history(const Params& p) { return p.temporal_radius; }
 
 void run_cpu(CpuJob& job, const Params& p);
+void run_simd(CpuJob& job, const Params& p);
 std::size_t cuda_scratch(const CudaShape& shape);
 void run_cuda(const CudaJob& job, const Params& p);
 
