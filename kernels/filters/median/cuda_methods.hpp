@@ -1,0 +1,38 @@
+// The ways the CUDA backend has to a median, and which one it takes: the table of crossovers.
+#pragma once
+#include <array>
+
+#include "cuda/job.hpp"
+#include "filters/median/params.hpp"
+
+namespace quietframe::median {
+
+/// One launch for one channel group: blockIdx.z is the channel.
+struct Launch {
+  GroupView in, out;
+  Window window;
+  float strength;
+};
+
+enum class Method : std::uint8_t {
+  ordinal_32x32,  ///< cuda_ordinal.cuh, tile 32x32
+  ordinal_64x64,  ///< and larger tiles: less to sort for a pixel, more shared memory
+  ordinal_64x32,
+};
+inline constexpr Method all_methods[] = {Method::ordinal_32x32, Method::ordinal_64x64, Method::ordinal_64x32};
+const char* to_string(Method method);
+
+/// Whether `method` can do it: windows and sample types are limited by registers and shared memory.
+bool can_run(Method method, const Window& window, SampleType type);
+/// The fastest for it.
+Method method_for(const Window& window, SampleType type);
+/// Enqueues. `method` can run it.
+void run_method(Method method, const Launch& job, cudaStream_t stream);
+
+bool can_run_ordinal(Method method, const Window& window);
+void run_ordinal(Method method, const Launch& job, cudaStream_t stream);
+
+/// The filter for any odd window up to max_window x max_window, as run_window_cpu.
+void run_window_cuda(const CudaJob& job, const Window& window);
+
+}  // namespace quietframe::median
