@@ -196,7 +196,13 @@ class CpuProcessor final : public Processor {
       pool_.parallel_for(in.height, 64,
                          [&](int begin, int end, int) { load_rows<S>(in, planes.in, begin, end); });
     });
-    CpuJob job{planes.in, planes.out, {}, sigma_of(slot, planes.in), pool_, slot.scratch};
+    CpuJob job{planes.in,
+               planes.out,
+               {},
+               sigma_of(slot, planes.in),
+               pool_,
+               slot.scratch,
+               {in.type == SampleType::f32 ? 0 : in.max_code, in.levels_per_code}};
     const auto run = program_ == CpuProgram::definition ? filter->run_definition : filter->run_cpu;
     run(job, slot.settings.params.data());
     if (filter->noise_use(slot.settings.params.data()) != NoiseUse::none) slot.report.sigma[g] = job.sigma;

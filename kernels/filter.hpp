@@ -54,6 +54,13 @@ class Scratch {
   std::vector<Buffer> buffers_;
 };
 
+/// What the samples of a frame were before they became levels: every one is a whole number, 0..max_code,
+/// times levels_per_code. max_code 0: they were floats and may be anything.
+struct SampleCodes {
+  int max_code = 0;
+  float levels_per_code = 1.f;
+};
+
 /// One group of one frame for a CPU filter.
 struct CpuJob {
   PlanarGroup in;   ///< not to be written
@@ -65,6 +72,7 @@ struct CpuJob {
   std::array<float, max_channels> sigma{};
   ThreadPool& pool;
   Scratch& scratch;
+  SampleCodes codes{};  ///< of `in`
 };
 
 /// Where a filter gets the noise sigma from, given its parameters.

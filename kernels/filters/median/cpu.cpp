@@ -9,14 +9,6 @@
 namespace quietframe::median {
 namespace {
 
-void check(const Window& w) {
-  auto odd = [](int k) { return k >= 1 && k <= max_window && k % 2 == 1; };
-  if (!odd(w.width) || !odd(w.height) || w.rank < 0 || w.rank >= w.count())
-    throw std::invalid_argument("median window " + std::to_string(w.width) + "x" + std::to_string(w.height) +
-                                ", rank " + std::to_string(w.rank) + ": width and height must be odd, 1 to " +
-                                std::to_string(max_window) + ", and the rank less than their product");
-}
-
 float ranked(const ImageView<float>& in, int x, int y, const Window& w, std::int32_t* keys) {
   int n = 0;
   for (int j = -w.height / 2; j <= w.height / 2; ++j) {
@@ -30,8 +22,16 @@ float ranked(const ImageView<float>& in, int x, int y, const Window& w, std::int
 
 }  // namespace
 
+void check_window(const Window& w) {
+  auto odd = [](int k) { return k >= 1 && k <= max_window && k % 2 == 1; };
+  if (!odd(w.width) || !odd(w.height) || w.rank < 0 || w.rank >= w.count())
+    throw std::invalid_argument("median window " + std::to_string(w.width) + "x" + std::to_string(w.height) +
+                                ", rank " + std::to_string(w.rank) + ": width and height must be odd, 1 to " +
+                                std::to_string(max_window) + ", and the rank less than their product");
+}
+
 void run_window_cpu(CpuJob& job, const Window& window) {
-  check(window);
+  check_window(window);
   const auto count = static_cast<std::size_t>(window.count());
   auto* keys = job.scratch.items<std::int32_t>(0, count * static_cast<std::size_t>(job.pool.lanes()));
   for (int c = 0; c < job.in.channels; ++c)

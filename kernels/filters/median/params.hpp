@@ -55,8 +55,11 @@ inline NoiseUse noise_use(const Params&) { return NoiseUse::none; }
 inline int history(const Params&) { return 0; }
 
 void run_cpu(CpuJob& job, const Params& p);
-/// The definition for any window. Throws std::invalid_argument for one that is not odd or too large.
+void run_simd(CpuJob& job, const Params& p);
+/// The same for any window. They throw std::invalid_argument for one that is not odd or too large.
 void run_window_cpu(CpuJob& job, const Window& window);
+void run_window_simd(CpuJob& job, const Window& window);
+void check_window(const Window& window);
 std::size_t cuda_scratch(const CudaShape& shape);
 void run_cuda(const CudaJob& job, const Params& p);
 
