@@ -1,0 +1,50 @@
+// GstVideoBufferPool with one change: base classes upstream write allocation parameter 0 into the pool's
+// configuration, which would replace our allocator by the system's, so set_config puts it back.
+#include "buffer_pool.hpp"
+
+#include <gst/video/gstvideopool.h>
+
+namespace quietframe::gst {
+namespace {
+
+struct HostBufferPool {
+  GstVideoBufferPool parent;
+  GstAllocator* allocator;
+};
+struct HostBufferPoolClass {
+  GstVideoBufferPoolClass parent;
+};
+
+GType host_buffer_pool_get_type();
+G_DEFINE_TYPE(HostBufferPool, host_buffer_pool, GST_TYPE_VIDEO_BUFFER_POOL)
+
+gboolean set_config(GstBufferPool* pool, GstStructure* config) {
+  auto* self = reinterpret_cast<HostBufferPool*>(pool);
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  gst_buffer_pool_config_get_allocator(config, nullptr, &params);
+  gst_buffer_pool_config_set_allocator(config, self->allocator, &params);
+  return GST_BUFFER_POOL_CLASS(host_buffer_pool_parent_class)->set_config(pool, config);
+}
+
+void finalize(GObject* object) {
+  g_clear_pointer(&reinterpret_cast<HostBufferPool*>(object)->allocator, gst_object_unref);
+  G_OBJECT_CLASS(host_buffer_pool_parent_class)->finalize(object);
+}
+
+void host_buffer_pool_init(HostBufferPool*) {}
+
+void host_buffer_pool_class_init(HostBufferPoolClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  GST_BUFFER_POOL_CLASS(klass)->set_config = set_config;
+}
+
+}  // namespace
+
+GstBufferPool* make_buffer_pool(GstAllocator* allocator) {
+  auto* self = static_cast<HostBufferPool*>(g_object_new(host_buffer_pool_get_type(), nullptr));
+  self->allocator = GST_ALLOCATOR(gst_object_ref(allocator));
+  return GST_BUFFER_POOL(gst_object_ref_sink(self));
+}
+
+}  // namespace quietframe::gst

@@ -1,0 +1,20 @@
+// Which caps the element takes, and what they mean to the kernels.
+#pragma once
+#include <gst/video/video.h>
+
+#include <optional>
+#include <string>
+
+#include "pixel_format.hpp"
+
+namespace quietframe::gst {
+
+inline constexpr int max_size = 32767;  ///< pixels or rows of a frame
+
+/// Caps of both pads. A new reference.
+GstCaps* supported_caps();
+
+/// The format of frames with this video info, or why they cannot be taken (`why`).
+std::optional<FrameFormat> frame_format(const GstVideoInfo& info, int bit_depth, std::string* why);
+
+}  // namespace quietframe::gst
