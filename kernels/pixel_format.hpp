@@ -114,6 +114,8 @@ struct Frame {
   std::array<std::byte*, max_planes> plane{};
   std::array<std::ptrdiff_t, max_planes> stride{};
   MemoryKind memory = MemoryKind::pageable;
+
+  bool operator==(const Frame&) const = default;
 };
 
 /// A frame with the tightest strides over `data` (planes one after another). Returns the bytes needed; with

@@ -31,6 +31,8 @@ struct CommonParams {
   Planes planes = Planes::all;
   float noise_sigma = 0.f;
   NoiseEstimate noise_estimate = NoiseEstimate::exact;
+
+  bool operator==(const CommonParams&) const = default;
 };
 
 inline constexpr ParamInfo common_params[] = {

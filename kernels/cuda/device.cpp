@@ -1,50 +1,50 @@
-// Asks the CUDA runtime which devices there are.
+// Asks the CUDA runtime which devices there are, and opens one.
 #include "cuda/device.hpp"
 
-#include <cuda_runtime_api.h>
+#include <string>
 
-#include "processor.hpp"
+#include "cuda/cuda_processor.hpp"
+#include "cuda/error.hpp"
+#include "cuda/runtime.hpp"
 
 namespace quietframe::cuda {
 
 Probe probe() {
+  auto& r = runtime();
   Probe p;
-  if (cudaDriverGetVersion(&p.driver_version) != cudaSuccess || p.driver_version == 0) {
-    cudaGetLastError();
-    p.why_none = "no NVIDIA driver is installed";
+  int count = 0, code = r.driver_version(&p.driver_version);
+  if (code != 0 || p.driver_version == 0) {
+    r.take_last_error();
+    p.why_none = r.pins_host_memory() ? "no NVIDIA driver is installed" : r.error_text(code);
     return p;
   }
-  cudaRuntimeGetVersion(&p.runtime_version);
-  int count = 0;
-  if (const auto code = cudaGetDeviceCount(&count); code != cudaSuccess) {
-    cudaGetLastError();
-    p.why_none = std::string("the driver reports: ") + cudaGetErrorString(code);
+  r.runtime_version(&p.runtime_version);
+  if (code = r.device_count(&count); code != 0) {
+    r.take_last_error();
+    p.why_none = std::string("the driver reports: ") + r.error_text(code);
     return p;
   }
   for (int id = 0; id < count; ++id) {
-    cudaDeviceProp prop;
-    if (cudaGetDeviceProperties(&prop, id) != cudaSuccess) {
-      cudaGetLastError();
-      continue;
-    }
-    p.devices.push_back(
-        {id, prop.name, prop.multiProcessorCount, prop.major, prop.minor, prop.totalGlobalMem});
+    Device device;
+    if (r.device(id, &device) == 0)
+      p.devices.push_back(std::move(device));
+    else
+      r.take_last_error();
   }
   if (p.devices.empty()) p.why_none = "no CUDA device was found";
   return p;
 }
 
-std::unique_ptr<Processor> make_processor(int) { throw Error("the CUDA processor is still to come"); }
-
-void* host_alloc(std::size_t bytes) {
-  void* p = nullptr;
-  if (cudaHostAlloc(&p, bytes, cudaHostAllocPortable) == cudaSuccess) return p;
-  cudaGetLastError();
-  return nullptr;
+std::unique_ptr<Processor> make_processor(int id) {
+  auto found = probe();
+  if (found.devices.empty()) throw Error("the CUDA backend cannot be used: " + found.why_none);
+  for (auto& device : found.devices)
+    if (id < 0 || device.id == id) return std::make_unique<CudaProcessor>(std::move(device));
+  throw Error("CUDA device " + std::to_string(id) + " does not exist; there " +
+              (found.devices.size() == 1
+                   ? "is one, number 0"
+                   : "are " + std::to_string(found.devices.size()) + ", numbered from 0") +
+              ". Use -1 for the first.");
 }
-void host_free(void* p) noexcept {
-  if (cudaFreeHost(p) != cudaSuccess) cudaGetLastError();
-}
-bool host_memory_is_pinned() { return true; }
 
 }  // namespace quietframe::cuda

@@ -1,0 +1,285 @@
+// Frames in flight on the GPU: staging, ordering, launching, waiting, reporting.
+#include "cuda/cuda_processor.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cuda/error.hpp"
+#include "cuda/runtime.hpp"
+
+namespace quietframe::cuda {
+namespace {
+
+constexpr int max_side = 32767;
+constexpr std::size_t sigma_floats = max_groups * max_channels;
+
+std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+
+std::string describe(const FrameFormat& f) {
+  return std::to_string(f.width) + "x" + std::to_string(f.height) + " " + format_info(f.format).name;
+}
+
+}  // namespace
+
+CudaProcessor::CudaProcessor(Device device) : device_(std::move(device)) {}
+
+CudaProcessor::~CudaProcessor() { drain(); }
+
+ProcessorInfo CudaProcessor::info() const {
+  return {"cuda", device_.name + " (device " + std::to_string(device_.id) + ")"};
+}
+
+// The current device belongs to the calling thread, and any thread may call.
+void CudaProcessor::enter() const { QF_CUDA_CHECK(runtime().set_device(device_.id)); }
+
+void CudaProcessor::configure(const FrameFormat& format, int slots) {
+  drain();
+  configured_ = false;
+  if (format.width < 1 || format.height < 1 || format.width > max_side || format.height > max_side)
+    throw Error("frames of " + describe(format) + " cannot be filtered: width and height are 1 to 32767");
+  enter();
+  format_ = format;
+  const auto count = static_cast<std::size_t>(std::clamp(slots, 1, 16));
+  try {
+    make_slots(count);
+    make_lanes(count);
+  } catch (...) {
+    lanes_.clear();
+    slots_.clear();
+    throw;
+  }
+  submitted_ = history_from_ = history_until_ = 0;
+  input_waiter_.reset();
+  output_waiter_.reset();
+  configured_ = true;
+}
+
+// Fewer lanes than asked for are better than none.
+void CudaProcessor::make_lanes(std::size_t count) {
+  lanes_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) try {
+      lanes_[i].allocate(format_);
+    } catch (const CudaError& e) {
+      if (e.fault() != Fault::out_of_memory) throw;
+      lanes_.resize(i);
+      if (i > 0) return;
+      std::size_t free = 0;
+      if (runtime().memory_free(&free) != 0) runtime().take_last_error();
+      throw Error("not enough memory on " + info().device + " for one frame of " + describe(format_) + ", " +
+                  mebibytes(2 * device_capacity(format_)) + " (" + mebibytes(free) + " free). " + e.what());
+    }
+}
+
+void CudaProcessor::make_slots(std::size_t count) {
+  if (slots_.size() != count) {
+    slots_.clear();
+    slots_.resize(count);
+    sigma_reports_ = allocate_pinned(count * sigma_floats * sizeof(float));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& slot = slots_[i];
+    slot.sigma_report = reinterpret_cast<float*>(sigma_reports_.get()) + i * sigma_floats;
+    slot.staged_in.release();
+    slot.staged_out.release();
+    if (slot.events.done) continue;
+    slot.events.uploaded = make_event(EventKind::blocking);
+    slot.events.done = make_event(EventKind::blocking);
+  }
+}
+
+std::uint64_t CudaProcessor::submit(const Frame& in, const Frame& out, const FrameSettings& settings) {
+  if (!configured_) throw Error("frames were submitted to a processor that is not configured");
+  const auto number = submitted_++;
+  auto& slot = slot_of(number);
+  slot.report = {};
+  slot.error = nullptr;
+  slot.in_copied = slot.uploads = slot.unstage = slot.timed = false;
+  slot.out = out;
+  lane_of(number).let_go();
+  try {
+    start(number, slot, in, out, settings);
+  } catch (...) {
+    slot.error = std::current_exception();
+    lane_of(number).synchronize();  // the caller may free the frame's memory as soon as wait() has thrown
+    history_from_ = number + 1;
+  }
+  return number;
+}
+
+void CudaProcessor::start(std::uint64_t number, InFlight& slot, Frame in, Frame out,
+                          const FrameSettings& settings) {
+  if (in.format != format_ || out.format != format_)
+    throw Error("a frame of " + describe(in.format == format_ ? out.format : in.format) +
+                " was submitted to a processor configured for " + describe(format_));
+  enter();
+  stage(slot, in, out);
+  expect_sigma(slot, settings);
+  if (settings.reset_history) history_from_ = number;
+  auto key = key_of(number, slot, in, out, settings);
+  prepare(number, key, in, out);
+  auto& lane = lane_of(number);
+  order_history(number, key);
+  slot.launched = Waiter::Clock::now();
+  lane.launch();
+  QF_CUDA_CHECK(runtime().event_record(slot.events.done.get(), lane.stream()));
+  slot.uploads = in.memory != MemoryKind::device || key.keep_input;
+  slot.timed = key.timing;
+  if (slot.uploads) lane.hold(number, key);
+}
+
+// Ordinary memory cannot be read by the GPU's copy engines beside other work: the driver would copy it
+// through a buffer of its own, on this thread, with the streams at a halt.
+void CudaProcessor::stage(InFlight& slot, Frame& in, Frame& out) {
+  if (in.memory == MemoryKind::pageable || out.memory == MemoryKind::pageable) {
+    if (!copier_) copier_ = std::make_unique<RowCopier>();
+    slot.report.path = MemoryPath::staged;
+  } else if (in.memory == MemoryKind::device && out.memory == MemoryKind::device) {
+    slot.report.path = MemoryPath::device;
+  } else {
+    slot.report.path = MemoryPath::direct;
+  }
+  if (in.memory == MemoryKind::pageable) {
+    if (!slot.staged_in.ready_for(format_)) slot.staged_in.allocate(format_);
+    slot.report.cpu_copied_bytes += copier_->copy(in, slot.staged_in.frame());
+    slot.in_copied = true;
+    in = slot.staged_in.frame();
+  }
+  if (out.memory == MemoryKind::pageable) {
+    if (!slot.staged_out.ready_for(format_)) slot.staged_out.allocate(format_);
+    slot.unstage = true;
+    out = slot.staged_out.frame();
+  }
+}
+
+GraphKey CudaProcessor::key_of(std::uint64_t number, InFlight& slot, const Frame& in, const Frame& out,
+                               const FrameSettings& settings) {
+  GraphKey key;
+  key.filter = settings.filter;
+  key.params = settings.params;
+  key.common = settings.common;
+  key.timing = timing_;
+  key.events = &slot.events;
+  key.sigma_report = slot.sigma_report;
+  const auto capacity = lane_of(number).capacity();
+  key.in = layout_of(in, capacity, Padding::may_write);
+  key.out = layout_of(out, capacity, slot.unstage ? Padding::may_write : Padding::keep);
+  if (in.memory == MemoryKind::device) key.in_device = in;
+  if (out.memory == MemoryKind::device) key.out_device = out;
+  if (key.timing)
+    for (auto& event : slot.events.timing)
+      if (!event) event = make_event(EventKind::timing);
+  return key;
+}
+
+// Finds the inputs of earlier frames that are still on the device.
+void CudaProcessor::look_back(std::uint64_t number, int wanted, GraphKey& key) {
+  key.past = 0;
+  key.keep_input = wanted > 0;
+  for (int i = 1; i <= wanted; ++i) {
+    if (number < history_from_ + static_cast<std::uint64_t>(i)) return;
+    const auto* held =
+        lane_of(number - static_cast<std::uint64_t>(i)).held(number - static_cast<std::uint64_t>(i));
+    if (!held) return;
+    key.past_frames[key.past++] = *held;
+  }
+}
+
+void CudaProcessor::prepare(std::uint64_t number, GraphKey& key, const Frame& in, const Frame& out) {
+  const auto wanted = key.filter ? static_cast<std::size_t>(key.filter->history(key.params.data())) : 0;
+  if (wanted >= lanes_.size()) {
+    // A multiple of the slots, so that a lane always meets the same slot's events and its graph stays as it
+    // is.
+    drain();
+    const auto before = lanes_.size();
+    lanes_.resize((wanted + slots_.size()) / slots_.size() * slots_.size());
+    for (auto i = before; i < lanes_.size(); ++i) lanes_[i].allocate(format_);
+    history_from_ = number;
+  }
+  for (;;) {
+    look_back(number, static_cast<int>(wanted), key);
+    try {
+      return lane_of(number).prepare(key, in, out);
+    } catch (const CudaError& e) {
+      if (e.fault() != Fault::out_of_memory || lanes_.size() <= wanted + 1) throw;
+      drain();
+      lanes_.resize(std::max(wanted + 1, lanes_.size() / 2));
+      history_from_ = number;
+    }
+  }
+}
+
+// Lanes run side by side: a frame that looks back waits for the uploads it reads, and a lane's input is not
+// overwritten while a later frame may read it. Frames that were waited for need no ordering any more.
+void CudaProcessor::order_history(std::uint64_t number, const GraphKey& key) {
+  const auto stream = lane_of(number).stream();
+  const auto in_flight = std::min<std::uint64_t>(slots_.size() - 1, number);
+  for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(in_flight, static_cast<std::uint64_t>(key.past));
+       ++i)
+    QF_CUDA_CHECK(runtime().stream_wait(stream, slot_of(number - i).events.uploaded.get()));
+  if (number < history_until_)
+    for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(in_flight, lanes_.size() - 1); ++i)
+      QF_CUDA_CHECK(runtime().stream_wait(stream, slot_of(number - i).events.done.get()));
+  if (key.past > 0) history_until_ = number + lanes_.size() + 1;
+}
+
+void CudaProcessor::expect_sigma(InFlight& slot, const FrameSettings& settings) const {
+  const auto& info = format_info(format_.format);
+  for (int g = 0; g < max_groups; ++g) {
+    slot.report.sigma[g].fill(-1.f);
+    slot.estimated[g] = false;
+    if (g >= info.groups || !settings.filter) continue;
+    const bool chroma = info.group[g].chroma;
+    const auto& common = settings.common;
+    if (common.strength == 0.f ||
+        (chroma && (common.planes == Planes::luma || common.chroma_strength == 0.f)))
+      continue;
+    if (settings.filter->noise_use(settings.params.data()) == NoiseUse::none) continue;
+    if (common.noise_sigma > 0.f)
+      slot.report.sigma[g].fill(common.noise_sigma);
+    else
+      slot.estimated[g] = true;
+  }
+}
+
+void CudaProcessor::wait_input(std::uint64_t frame) {
+  auto& slot = slot_of(frame);
+  if (slot.error || slot.in_copied) return;
+  try {
+    if (slot.uploads)
+      input_waiter_.wait(slot.events.uploaded.get(), slot.launched);
+    else
+      output_waiter_.wait(slot.events.done.get(), slot.launched);
+  } catch (const CudaError&) {
+    // wait() will throw it; a failed GPU reads nothing any more.
+  }
+}
+
+FrameReport CudaProcessor::wait(std::uint64_t frame) {
+  auto& slot = slot_of(frame);
+  if (slot.error) std::rethrow_exception(slot.error);
+  output_waiter_.wait(slot.events.done.get(), slot.launched);
+  finish(slot);
+  return slot.report;
+}
+
+void CudaProcessor::finish(InFlight& slot) {
+  const auto& info = format_info(format_.format);
+  for (int g = 0; g < info.groups; ++g)
+    if (slot.estimated[g])
+      for (int c = 0; c < info.group[g].channels; ++c)
+        slot.report.sigma[g][c] = slot.sigma_report[g * max_channels + c];
+  if (slot.unstage) slot.report.cpu_copied_bytes += copier_->copy(slot.staged_out.frame(), slot.out);
+  if (!slot.timed) return;
+  float* const spans[] = {&slot.report.upload_us, &slot.report.kernel_us, &slot.report.download_us};
+  for (std::size_t i = 0; i < std::size(spans); ++i) {
+    float ms = 0;
+    QF_CUDA_CHECK(runtime().event_elapsed(&ms, slot.events.timing[i].get(), slot.events.timing[i + 1].get()));
+    *spans[i] = ms * 1000.f;
+  }
+}
+
+void CudaProcessor::drain() {
+  for (auto& lane : lanes_) lane.synchronize();
+}
+
+}  // namespace quietframe::cuda

@@ -1,0 +1,80 @@
+// The CUDA backend: frames in flight over several streams, one graph launch each.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "cuda/device.hpp"
+#include "cuda/lane.hpp"
+#include "cuda/staging.hpp"
+#include "cuda/wait.hpp"
+#include "processor.hpp"
+
+namespace quietframe::cuda {
+
+/// Frame n runs on lane n % lanes, which has a stream, device memory and a graph; so uploads, kernels and
+/// downloads of neighbouring frames overlap on the GPU's copy engines and multiprocessors. There are as many
+/// lanes as frames in flight, fewer where device memory does not suffice (then frames of one lane queue up
+/// behind one another), and more where a filter looks back further than that.
+class CudaProcessor final : public Processor {
+ public:
+  explicit CudaProcessor(Device device);
+  ~CudaProcessor() override;
+
+  ProcessorInfo info() const override;
+  void configure(const FrameFormat& format, int slots) override;
+  std::uint64_t submit(const Frame& in, const Frame& out, const FrameSettings& settings) override;
+  void wait_input(std::uint64_t frame) override;
+  FrameReport wait(std::uint64_t frame) override;
+  void drain() override;
+  void set_timing(bool on) override { timing_ = on; }
+
+  int lanes() const { return static_cast<int>(lanes_.size()); }
+
+ private:
+  struct InFlight {
+    FrameEvents events;
+    StagingFrame staged_in, staged_out;
+    float* sigma_report = nullptr;
+    std::array<bool, max_groups> estimated{};  ///< the report's sigma is to be read from sigma_report
+    Frame out;                                 ///< the caller's
+    bool in_copied = false;                    ///< the input memory was let go within submit
+    bool uploads = false, unstage = false, timed = false;
+    Waiter::Clock::time_point launched;
+    FrameReport report;
+    std::exception_ptr error;
+  };
+
+  InFlight& slot_of(std::uint64_t frame) { return slots_[frame % slots_.size()]; }
+  Lane& lane_of(std::uint64_t frame) { return lanes_[frame % lanes_.size()]; }
+  void enter() const;
+  void make_lanes(std::size_t count);
+  void make_slots(std::size_t count);
+  void start(std::uint64_t number, InFlight& slot, Frame in, Frame out, const FrameSettings& settings);
+  void stage(InFlight& slot, Frame& in, Frame& out);
+  GraphKey key_of(std::uint64_t number, InFlight& slot, const Frame& in, const Frame& out,
+                  const FrameSettings& settings);
+  void look_back(std::uint64_t number, int wanted, GraphKey& key);
+  void prepare(std::uint64_t number, GraphKey& key, const Frame& in, const Frame& out);
+  void order_history(std::uint64_t number, const GraphKey& key);
+  void expect_sigma(InFlight& slot, const FrameSettings& settings) const;
+  void finish(InFlight& slot);
+
+  Device device_;
+  FrameFormat format_;
+  bool configured_ = false;
+  std::atomic<bool> timing_{false};
+  std::uint64_t submitted_ = 0;
+  std::uint64_t history_from_ = 0;   ///< frames before this one say nothing about the next
+  std::uint64_t history_until_ = 0;  ///< up to this frame, inputs in lanes may still be read by later frames
+  PinnedMemory sigma_reports_;
+  std::deque<Lane> lanes_;
+  std::vector<InFlight> slots_;
+  std::unique_ptr<RowCopier> copier_;
+  Waiter input_waiter_, output_waiter_;
+};
+
+}  // namespace quietframe::cuda

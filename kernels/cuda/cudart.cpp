@@ -1,0 +1,149 @@
+// The CUDA runtime behind the interface of runtime.hpp.
+#include <cuda_runtime_api.h>
+
+#include "cuda/copy_group.hpp"
+#include "cuda/device.hpp"
+#include "cuda/runtime.hpp"
+
+namespace quietframe::cuda {
+namespace {
+
+cudaMemcpyKind kind_of(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::upload:
+      return cudaMemcpyHostToDevice;
+    case CopyKind::download:
+      return cudaMemcpyDeviceToHost;
+    case CopyKind::on_device:
+      return cudaMemcpyDeviceToDevice;
+  }
+  return cudaMemcpyDefault;
+}
+
+// The node that the last call on a capturing stream became.
+int last_node(cudaStream_t s, cudaGraphNode_t* node) {
+  cudaStreamCaptureStatus status;
+  const cudaGraphNode_t* last = nullptr;
+  std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+  const auto code = cudaStreamGetCaptureInfo(s, &status, nullptr, nullptr, &last, nullptr, &count);
+#else
+  const auto code = cudaStreamGetCaptureInfo_v2(s, &status, nullptr, nullptr, &last, &count);
+#endif
+  if (code != cudaSuccess) return code;
+  if (status != cudaStreamCaptureStatusActive || count != 1) return cudaErrorStreamCaptureInvalidated;
+  *node = last[0];
+  return cudaSuccess;
+}
+
+class CudaRuntime final : public Runtime {
+ public:
+  int driver_version(int* version) override { return cudaDriverGetVersion(version); }
+  int runtime_version(int* version) override { return cudaRuntimeGetVersion(version); }
+  int device_count(int* count) override { return cudaGetDeviceCount(count); }
+  int device(int id, Device* device) override {
+    cudaDeviceProp prop;
+    const auto code = cudaGetDeviceProperties(&prop, id);
+    if (code == cudaSuccess)
+      *device = {id, prop.name, prop.multiProcessorCount, prop.major, prop.minor, prop.totalGlobalMem};
+    return code;
+  }
+  int set_device(int id) override { return cudaSetDevice(id); }
+  int memory_free(std::size_t* bytes) override {
+    std::size_t total = 0;
+    return cudaMemGetInfo(bytes, &total);
+  }
+  int take_last_error() override { return cudaGetLastError(); }
+  const char* error_name(int code) override { return cudaGetErrorName(static_cast<cudaError_t>(code)); }
+  const char* error_text(int code) override { return cudaGetErrorString(static_cast<cudaError_t>(code)); }
+  bool pins_host_memory() override { return true; }
+
+  int device_alloc(void** p, std::size_t bytes) override { return cudaMalloc(p, bytes); }
+  int device_free(void* p) override { return cudaFree(p); }
+  int host_alloc(void** p, std::size_t bytes) override {
+    return cudaHostAlloc(p, bytes, cudaHostAllocPortable);
+  }
+  int host_free(void* p) override { return cudaFreeHost(p); }
+
+  int stream_create(cudaStream_t* s) override { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
+  int stream_destroy(cudaStream_t s) override { return cudaStreamDestroy(s); }
+  int stream_synchronize(cudaStream_t s) override { return cudaStreamSynchronize(s); }
+  int stream_wait(cudaStream_t s, cudaEvent_t e) override { return cudaStreamWaitEvent(s, e, 0); }
+
+  int event_create(cudaEvent_t* e, EventKind kind) override {
+    unsigned flags = cudaEventDisableTiming;
+    if (kind == EventKind::blocking) flags |= cudaEventBlockingSync;
+    if (kind == EventKind::timing) flags = cudaEventDefault;
+    return cudaEventCreateWithFlags(e, flags);
+  }
+  int event_destroy(cudaEvent_t e) override { return cudaEventDestroy(e); }
+  int event_record(cudaEvent_t e, cudaStream_t s) override { return cudaEventRecord(e, s); }
+  int event_record_node(cudaEvent_t e, cudaStream_t s, cudaGraphNode_t* node) override {
+    const auto code = cudaEventRecordWithFlags(e, s, cudaEventRecordExternal);
+    return code == cudaSuccess ? last_node(s, node) : code;
+  }
+  int event_query(cudaEvent_t e, bool* done) override {
+    const auto code = cudaEventQuery(e);
+    *done = code == cudaSuccess;
+    return code == cudaErrorNotReady ? cudaSuccess : code;
+  }
+  int event_synchronize(cudaEvent_t e) override { return cudaEventSynchronize(e); }
+  int event_elapsed(float* ms, cudaEvent_t from, cudaEvent_t to) override {
+    return cudaEventElapsedTime(ms, from, to);
+  }
+
+  int copy_node(const Copy& c, cudaStream_t s, cudaGraphNode_t* node) override {
+    const auto code = c.rows == 1 ? cudaMemcpyAsync(c.to, c.from, c.row_bytes, kind_of(c.kind), s)
+                                  : cudaMemcpy2DAsync(c.to, c.to_pitch, c.from, c.from_pitch, c.row_bytes,
+                                                      c.rows, kind_of(c.kind), s);
+    return code == cudaSuccess ? last_node(s, node) : code;
+  }
+  int copy_group(const GroupView& in, const GroupView& out, cudaStream_t s) override {
+    launch_copy_group(in, out, s);
+    return cudaGetLastError();
+  }
+
+  std::size_t noise_scratch(const CudaShape&) override { return 0; }
+  int estimate_noise(const GroupView&, const CudaSigma&, std::byte*, cudaStream_t) override {
+    return cudaErrorNotSupported;
+  }
+
+  // Thread-local: other threads of the application may call what is forbidden during a capture.
+  int capture_begin(cudaStream_t s) override {
+    return cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
+  }
+  int capture_end(cudaStream_t s, cudaGraph_t* graph) override { return cudaStreamEndCapture(s, graph); }
+  int graph_destroy(cudaGraph_t graph) override { return cudaGraphDestroy(graph); }
+  int graph_instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) override {
+    return cudaGraphInstantiateWithFlags(exec, graph, 0);
+  }
+  int graph_update(cudaGraphExec_t exec, cudaGraph_t graph, bool* fits) override {
+    cudaGraphExecUpdateResultInfo info;
+    const auto code = cudaGraphExecUpdate(exec, graph, &info);
+    *fits = code == cudaSuccess;
+    if (code != cudaErrorGraphExecUpdateFailure) return code;
+    cudaGetLastError();  // expected: the caller instantiates anew
+    return cudaSuccess;
+  }
+  int graph_set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const Copy& c) override {
+    if (c.rows == 1)
+      return cudaGraphExecMemcpyNodeSetParams1D(exec, node, c.to, c.from, c.row_bytes, kind_of(c.kind));
+    cudaMemcpy3DParms p{};
+    p.srcPtr = {const_cast<std::byte*>(c.from), c.from_pitch, c.row_bytes, c.rows};
+    p.dstPtr = {c.to, c.to_pitch, c.row_bytes, c.rows};
+    p.extent = {c.row_bytes, c.rows, 1};
+    p.kind = kind_of(c.kind);
+    return cudaGraphExecMemcpyNodeSetParams(exec, node, &p);
+  }
+  int graph_launch(cudaGraphExec_t exec, cudaStream_t s) override { return cudaGraphLaunch(exec, s); }
+  int graph_exec_destroy(cudaGraphExec_t exec) override { return cudaGraphExecDestroy(exec); }
+};
+
+}  // namespace
+
+Runtime& built_in_runtime() {
+  static CudaRuntime r;
+  return r;
+}
+
+}  // namespace quietframe::cuda

@@ -1,0 +1,184 @@
+// Enqueues a frame: upload, filters group by group, download.
+#include "cuda/lane.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cuda/error.hpp"
+#include "cuda/job.hpp"
+#include "cuda/runtime.hpp"
+
+namespace quietframe::cuda {
+namespace {
+
+constexpr std::size_t sigma_bytes = 256;  // max_groups x max_channels floats, and the frames stay aligned
+static_assert(sizeof(float) * max_groups * max_channels <= sigma_bytes);
+
+CudaShape shape_of(const FrameFormat& format, int group) {
+  const auto& info = format_info(format.format);
+  const auto& g = info.group[group];
+  return {group_width(g, format.width), group_height(g, format.height), g.channels, info.type};
+}
+
+float strength_of(const CommonParams& common, bool chroma) {
+  if (chroma && common.planes == Planes::luma) return 0.f;
+  return common.strength * (chroma ? common.chroma_strength : 1.f);
+}
+
+// Packed 4:2:2 of odd width has a luma sample in its last pair that belongs to no pixel.
+bool has_orphans(const FrameFormat& format) {
+  const auto& info = format_info(format.format);
+  return info.planes == 1 && info.groups == 2 && format.width % 2 == 1;
+}
+
+// The only plane of `frame` as bytes.
+GroupView bytes_of(const Frame& frame) {
+  const auto size = plane_size(format_info(frame.format.format), 0, frame.format.width, frame.format.height);
+  GroupView v;
+  v.channel[0] = frame.plane[0];
+  v.stride[0] = frame.stride[0];
+  v.channels = v.step = 1;
+  v.width = static_cast<int>(size.row_bytes);
+  v.height = size.rows;
+  return v;
+}
+
+void record(const GraphKey& key, int time, cudaStream_t stream) {
+  cudaGraphNode_t node = nullptr;
+  if (key.timing) QF_CUDA_CHECK(runtime().event_record_node(key.events->timing[time].get(), stream, &node));
+}
+
+}  // namespace
+
+void Lane::allocate(const FrameFormat& format) {
+  graph_.reset();
+  key_ = {};
+  let_go();
+  const auto capacity = device_capacity(format);
+  if (capacity != capacity_ || !frames_) {
+    frames_.reset();
+    capacity_ = 0;
+    frames_ = allocate_device(sigma_bytes + 2 * capacity);
+    capacity_ = capacity;
+  }
+  scratch_.reset();
+  scratch_bytes_ = 0;
+  format_ = format;
+  if (stream_) return;
+  stream_ = make_stream();
+  side_ = make_stream();
+  fork_ = make_event(EventKind::ordering);
+  join_ = make_event(EventKind::ordering);
+}
+
+void Lane::hold(std::uint64_t number, const GraphKey& key) {
+  holds_ = static_cast<std::int64_t>(number);
+  held_ = device_frame(key.in, format_, device_in());
+}
+
+void Lane::synchronize() noexcept {
+  if (stream_ && runtime().stream_synchronize(stream_.get()) != 0) runtime().take_last_error();
+}
+
+std::byte* Lane::device_in() const { return frames_.get() + sigma_bytes; }
+std::byte* Lane::device_out() const { return device_in() + capacity_; }
+
+std::size_t Lane::scratch_needed(const FilterInfo* filter) const {
+  std::size_t bytes = 0;
+  if (!filter) return 0;
+  for (int g = 0; g < format_info(format_.format).groups; ++g) {
+    const auto shape = shape_of(format_, g);
+    bytes = std::max({bytes, filter->cuda_scratch(shape), runtime().noise_scratch(shape)});
+  }
+  return bytes;
+}
+
+void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
+  std::array<Copy, max_planes> copies;
+  std::size_t number = 0;
+  if (graph_.captured() && key == key_) {
+    if (in.memory != MemoryKind::device) {
+      const int n = copies_of(key.in, in, device_in(), CopyKind::upload, copies);
+      for (int i = 0; i < n; ++i) graph_.set_copy(number++, copies[i]);
+    } else if (key.keep_input) {
+      number += key.in.copies();
+    }
+    if (out.memory != MemoryKind::device) {
+      const int n = copies_of(key.out, out, device_out(), CopyKind::download, copies);
+      for (int i = 0; i < n; ++i) graph_.set_copy(number++, copies[i]);
+    }
+    return;
+  }
+  if (key.filter && !key.filter->run_cuda)
+    throw Error(std::string("the filter ") + key.filter->name +
+                " has no CUDA version in this build. Use backend=cpu for it.");
+  if (const auto bytes = scratch_needed(key.filter); bytes > scratch_bytes_) {
+    synchronize();
+    scratch_.reset();
+    scratch_bytes_ = 0;
+    scratch_ = allocate_device(bytes);
+    scratch_bytes_ = bytes;
+  }
+  graph_.capture(stream_.get(), [&] { enqueue(key, in, out); });
+  key_ = key;
+}
+
+void Lane::enqueue_copies(const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind) {
+  std::array<Copy, max_planes> copies;
+  const int n = copies_of(layout, host, device, kind, copies);
+  for (int i = 0; i < n; ++i) graph_.add_copy(copies[i], stream_.get());
+}
+
+void Lane::enqueue(const GraphKey& key, const Frame& in, const Frame& out) {
+  Frame from = key.in_device, to = key.out_device;
+  record(key, 0, stream());
+  const bool on_device = in.memory == MemoryKind::device;
+  if (!on_device || key.keep_input) {
+    from = device_frame(key.in, format_, device_in());
+    enqueue_copies(key.in, in, device_in(), on_device ? CopyKind::on_device : CopyKind::upload);
+    cudaGraphNode_t node = nullptr;
+    QF_CUDA_CHECK(runtime().event_record_node(key.events->uploaded.get(), stream(), &node));
+  }
+  record(key, 1, stream());
+  if (out.memory != MemoryKind::device) to = device_frame(key.out, format_, device_out());
+  if (has_orphans(format_)) QF_CUDA_CHECK(runtime().copy_group(bytes_of(from), bytes_of(to), stream()));
+  for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_group(key, from, to, g);
+  record(key, 2, stream());
+  if (out.memory != MemoryKind::device) enqueue_copies(key.out, out, device_out(), CopyKind::download);
+  record(key, 3, stream());
+}
+
+void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to, int group) {
+  const auto in = group_view(from, group), out = group_view(to, group);
+  const float strength = strength_of(key.common, in.chroma);
+  if (!key.filter || strength == 0.f) {
+    QF_CUDA_CHECK(runtime().copy_group(in, out, stream()));
+    return;
+  }
+  CudaJob job;
+  job.in = in;
+  job.out = out;
+  job.strength = strength;
+  job.scratch = scratch_.get();
+  job.scratch_bytes = scratch_bytes_;
+  job.stream = stream();
+  job.side_stream = side_.get();
+  job.fork = fork_.get();
+  job.join = join_.get();
+  std::array<GroupView, max_history> past;
+  for (int i = 0; i < key.past; ++i) past[i] = group_view(key.past_frames[i], group);
+  job.past = std::span<const GroupView>(past.data(), static_cast<std::size_t>(key.past));
+  const auto use = key.filter->noise_use(key.params.data());
+  if (key.common.noise_sigma > 0.f) {
+    job.sigma.fixed.fill(key.common.noise_sigma);
+  } else if (use != NoiseUse::none) {
+    job.sigma.fixed.fill(-1.f);
+    job.sigma.device = reinterpret_cast<float*>(frames_.get()) + group * max_channels;
+    job.sigma.report = key.sigma_report + group * max_channels;
+    if (use == NoiseUse::shared)
+      QF_CUDA_CHECK(runtime().estimate_noise(in, job.sigma, scratch_.get(), stream()));
+  }
+  key.filter->run_cuda(job, key.params.data());
+}
+
+}  // namespace quietframe::cuda

@@ -1,0 +1,51 @@
+// Which runtime is in use, and the library's page-locked memory over it.
+#include "cuda/runtime.hpp"
+
+#include <atomic>
+#include <cstdlib>
+
+#include "cuda/device.hpp"
+
+namespace quietframe::cuda {
+
+Runtime& built_in_runtime();  // cudart.cpp or absent.cpp
+
+namespace {
+Runtime* replaced = nullptr;
+std::atomic<int> pins{
+    -1};  // asked once: at process exit the driver answers "no device" for memory that it pinned
+}  // namespace
+
+Runtime& runtime() { return replaced ? *replaced : built_in_runtime(); }
+
+void replace_runtime(Runtime* other) {
+  replaced = other;
+  pins = -1;
+}
+
+bool host_memory_is_pinned() {
+  if (pins < 0) {
+    int count = 0;
+    const int code = runtime().device_count(&count);
+    if (code != 0) runtime().take_last_error();
+    pins = code == 0 && count > 0 && runtime().pins_host_memory() ? 1 : 0;
+  }
+  return pins != 0;
+}
+
+void* host_alloc(std::size_t bytes) {
+  if (!host_memory_is_pinned()) return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  void* p = nullptr;
+  if (runtime().host_alloc(&p, bytes) == 0) return p;
+  runtime().take_last_error();
+  return nullptr;
+}
+
+void host_free(void* p) noexcept {
+  if (!host_memory_is_pinned())
+    std::free(p);
+  else if (p && runtime().host_free(p) != 0)
+    runtime().take_last_error();
+}
+
+}  // namespace quietframe::cuda
