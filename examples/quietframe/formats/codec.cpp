@@ -1,0 +1,180 @@
+// Which format a file has, and reading and writing whole files.
+#include "formats/codec.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "errors.hpp"
+
+namespace quietframe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view png_magic = "\x89PNG\r\n\x1a\n";
+
+bool is_png(Bytes b) { return head_text(b, png_magic.size()) == png_magic; }
+
+bool is_dicom(Bytes b) { return b.size() >= 132 && head_text(b.subspan(128), 4) == "DICM"; }
+
+bool is_tiff(Bytes b) {
+  if (is_dicom(b)) return false;  // whose preamble may be a TIFF header
+  const auto t = head_text(b, 4);
+  using namespace std::string_view_literals;
+  return t == "II*\0"sv || t == "MM\0*"sv || t == "II+\0"sv || t == "MM\0+"sv;
+}
+
+bool is_jpeg(Bytes b) { return head_text(b, 3) == "\xff\xd8\xff"; }
+
+bool is_nifti(Bytes b) {
+  if (b.size() < 348) return false;
+  const auto magic = head_text(b.subspan(344), 3);
+  return magic == "n+1" || magic == "ni1";
+}
+
+bool is_gzip(Bytes b) { return head_text(b, 2) == "\x1f\x8b"; }
+
+#ifdef QF_HAVE_TIFF
+constexpr Codec tiff_row = {"TIFF",
+                            "tif tiff",
+                            "read and written: gray and RGB, with alpha or not, 8 and 16 bits and float; "
+                            "paletted, bilevel and YCbCr files are read",
+                            is_tiff,
+                            tiff::decode,
+                            tiff::encode};
+#else
+constexpr Codec tiff_row = {"TIFF",  "tif tiff", "not in this build, which was made without libtiff",
+                            is_tiff, nullptr,    nullptr};
+#endif
+#ifdef QF_HAVE_JPEG
+constexpr Codec jpeg_row = {
+    "JPEG",  "jpg jpeg",   "read: gray and colour (written as PNG, which adds no noise of its own)",
+    is_jpeg, jpeg::decode, nullptr};
+#else
+constexpr Codec jpeg_row = {"JPEG",  "jpg jpeg", "not in this build, which was made without libjpeg-turbo",
+                            is_jpeg, nullptr,    nullptr};
+#endif
+
+constexpr Codec codecs[] = {
+    {"PNG", "png",
+     "read and written: gray, RGB and alpha of 8 and 16 bits; paletted and interlaced files are read", is_png,
+     png::decode, png::encode},
+    {"PNM", "pbm pgm ppm pnm pam",
+     "read and written: binary and ASCII, any maxval from 1 to 65535; PAM with alpha",
+     [](Bytes b) { return pnm::matches(b); }, pnm::decode, pnm::encode},
+    {"PFM", "pfm", "read and written: float gray and RGB, white at 1", [](Bytes) { return false; }, nullptr,
+     pnm::encode},
+    tiff_row,
+    jpeg_row,
+    {"DICOM", "dcm", "not supported; convert it to 16-bit PNG, for instance with dcm2pnm +on2 of DCMTK",
+     is_dicom, nullptr, nullptr},
+    {"NIfTI", "nii", "not supported; write its slices as TIFF, for instance with nibabel and tifffile",
+     is_nifti, nullptr, nullptr},
+    {"gzip", "gz", "not supported; unpack it first", is_gzip, nullptr, nullptr},
+};
+
+std::string lower_extension(const fs::path& path) {
+  auto e = path.extension().string();
+  if (!e.empty()) e.erase(0, 1);
+  std::ranges::transform(e, e.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return e;
+}
+
+bool has_extension(const Codec& codec, std::string_view extension) {
+  std::string_view list = codec.extensions;
+  while (!extension.empty() && !list.empty()) {
+    const auto space = std::min(list.find(' '), list.size());
+    if (list.substr(0, space) == extension) return true;
+    list.remove_prefix(std::min(space + 1, list.size()));
+  }
+  return false;
+}
+
+const Codec* by_extension(const fs::path& path) {
+  const auto e = lower_extension(path);
+  const auto* it = std::ranges::find_if(codecs, [&](const Codec& c) { return has_extension(c, e); });
+  return it == std::end(codecs) ? nullptr : it;
+}
+
+struct CloseFile {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+}  // namespace
+
+std::span<const Codec> all_codecs() { return codecs; }
+
+std::vector<std::byte> read_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw FileError("is a folder, not a file");
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) throw FileError(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::vector<std::byte> bytes;
+  std::byte block[65536];
+  for (std::size_t n; (n = std::fread(block, 1, sizeof block, file.get())) > 0;)
+    bytes.insert(bytes.end(), block, block + n);
+  if (std::ferror(file.get())) throw FileError(fmt::format("cannot be read: {}", std::strerror(errno)));
+  return bytes;
+}
+
+void write_file(const fs::path& path, Bytes bytes) {
+  if (path.has_parent_path()) {
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (error) throw FileError(fmt::format("its folder cannot be made: {}", error.message()));
+  }
+  auto temporary = path;
+  temporary += ".part";
+  File file(std::fopen(temporary.c_str(), "wb"));
+  if (!file) throw FileError(fmt::format("cannot be written: {}", std::strerror(errno)));
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  const bool closed = std::fclose(file.release()) == 0;
+  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    std::remove(temporary.c_str());
+    throw FileError(fmt::format("cannot be written: {}", std::strerror(reason)));
+  }
+}
+
+Picture decode_picture(Bytes file) {
+  if (file.empty()) throw FileError("is empty");
+  for (const auto& c : codecs) {
+    if (!c.matches(file)) continue;
+    if (!c.decode) throw FileError(fmt::format("is {}, which is {}", c.name, c.what));
+    return c.decode(file);
+  }
+  throw FileError("is in no picture format that quietframe knows; see quietframe formats");
+}
+
+Picture read_picture(const fs::path& path) { return decode_picture(read_file(path)); }
+
+void check_can_write(const fs::path& path) {
+  const auto* codec = by_extension(path);
+  if (codec && codec->encode) return;
+  std::string writable;
+  for (const auto& c : codecs)
+    if (c.encode) writable += fmt::format("{}{}", writable.empty() ? "" : " ", c.extensions);
+  throw UsageError(
+      fmt::format("{}: pictures can be written with one of the extensions {}", path.string(), writable));
+}
+
+void write_picture(const fs::path& path, const Picture& picture) {
+  check_can_write(path);
+  write_file(path, by_extension(path)->encode(picture, lower_extension(path)));
+}
+
+bool looks_like_picture(const fs::path& path) { return by_extension(path) != nullptr; }
+
+std::string output_extension(const fs::path& path) {
+  const auto* codec = by_extension(path);
+  return codec && codec->encode && lower_extension(path) != "pbm" ? path.extension().string() : ".png";
+}
+
+}  // namespace quietframe::cli

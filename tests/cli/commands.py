@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Runs every command of quietframe as a user would, on pictures that it makes itself.
+
+usage: commands.py QUIETFRAME
+"""
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+QUIETFRAME = ""
+COMMANDS = ["denoise", "noise", "synth", "crop", "metrics", "compare", "tune", "bench", "devices", "filters", "formats",
+            "completion", "manual"]
+
+
+def run(*arguments, code=0):
+    result = subprocess.run([QUIETFRAME, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    if result.returncode != code:
+        raise AssertionError(f"{arguments}: exit code {result.returncode}, not {code}\n{result.stdout}{result.stderr}")
+    return result
+
+
+def filters():
+    lines = run("filters", "--markdown").stdout.splitlines()[2:]
+    return sorted({line.split("|")[1].strip() for line in lines} - {"all"})
+
+
+def png_header(path):
+    """Bit depth and colour type."""
+    data = pathlib.Path(path).read_bytes()
+    return data[24], data[25]
+
+
+def write_pgm(path, width, height, maxval, sample):
+    size = ">H" if maxval > 255 else "B"
+    body = b"".join(struct.pack(size, sample(x, y)) for y in range(height) for x in range(width))
+    path.write_bytes(b"P5\n%d %d\n%d\n" % (width, height, maxval) + body)
+
+
+def read_pnm(path):
+    data = path.read_bytes()
+    fields = data.split(maxsplit=4)
+    return int(fields[3]), data[-int(fields[1]) * int(fields[2]) * (2 if int(fields[3]) > 255 else 1):]
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.directory.name)
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def make(self, name="noisy.png", *more):
+        run("synth", "-o", self.at / name, "--size", "61x47", *more)
+        return self.at / name
+
+    def test_help_everywhere(self):
+        top = run("--help").stdout
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", top)
+            self.assertIn("Usage: quietframe " + command, run(command, "--help").stdout)
+        for filter_name in filters():
+            self.assertIn(filter_name + ": ", run("denoise", "--help").stdout)
+
+    def test_exit_codes_and_one_line_that_names_the_remedy(self):
+        noisy = self.make()
+        empty = self.at / "empty.png"
+        empty.write_bytes(b"")
+        cases = [
+            (2, "wavelet", ["denoise", noisy, "--filter", "nothing"]),
+            (2, "--filter nlm", ["denoise", noisy, "--filter", "median", "--nlm-h", "3"]),
+            (2, "0..255", ["denoise", noisy, "--filter", "nlm", "--nlm-h", "900"]),
+            (2, "soft|hard|garrote".split("|")[1], ["denoise", noisy, "--wavelet-threshold", "mushy"]),
+            (2, "--help", ["denoise", noisy, "--no-such-flag"]),
+            (2, "--help", []),
+            (2, "x,y,width,height", ["crop", noisy, "--rect", "1,2,3"]),
+            (2, "outside", ["crop", noisy, "--rect", "50,0,20,20"]),
+            (2, "png", ["denoise", noisy, "-o", self.at / "x.docx"]),
+            (2, "--reference", ["metrics", noisy]),
+            (2, "NV12", ["denoise", noisy, "--raw", "10x10"]),
+            (3, "missing.png", ["denoise", self.at / "missing.png"]),
+            (3, "empty", ["denoise", empty]),
+            (3, "no pictures", ["denoise", self.at / "bare"]),
+        ]
+        (self.at / "bare").mkdir()
+        for code, remedy, arguments in cases:
+            result = run(*arguments, code=code)
+            self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+            self.assertIn(remedy, result.stderr)
+
+    def test_output_names(self):
+        noisy = self.make("deep.name.png", "--scene", "target")
+        run("denoise", noisy)
+        self.assertTrue((self.at / "deep.name_output.png").exists())
+        run("denoise", noisy, "-o", self.at / "new" / "folder" / "x.pgm", "--filter", "median", code=3)  # colour in PGM
+        run("denoise", noisy, "-o", self.at / "new" / "folder" / "x.ppm", "--filter", "median")
+        self.assertTrue((self.at / "new" / "folder" / "x.ppm").exists())
+        self.assertEqual([], list(self.at.rglob("*.part")))
+
+    def test_same_bytes_on_any_number_of_threads_and_every_run(self):
+        noisy = self.make("noisy.png", "--scene", "target")
+        for name in filters():
+            results = set()
+            for i, threads in enumerate([1, 1, 2, 5]):
+                target = self.at / f"{name}{i}.png"
+                run("denoise", noisy, "--filter", name, "--backend", "cpu", "--threads", threads, "-o", target, "-q")
+                results.add(target.read_bytes())
+            self.assertEqual(len(results), 1, name)
+        for kind in ["gaussian", "rician", "salt-pepper", "speckle", "poisson"]:
+            results = set()
+            for threads in [1, 1, 3]:
+                run("noise", noisy, "--type", kind, "--seed", 9, "--threads", threads, "--shift", 3, "--rotate", 2,
+                    "-o", self.at / "n.png")
+                results.add((self.at / "n.png").read_bytes())
+            self.assertEqual(len(results), 1, kind)
+        run("noise", noisy, "--seed", 10, "-o", self.at / "other.png")
+        self.assertNotEqual((self.at / "other.png").read_bytes(), (self.at / "n.png").read_bytes())
+
+    def test_none_and_strength_0_change_nothing(self):
+        for name, more in [("a.png", []), ("b.png", ["--depth", "16"]), ("c.pfm", ["--depth", "float"])]:
+            noisy = self.make(name, *more)
+            for how in (["--filter", "none"], ["--filter", "nlm", "--strength", "0"]):
+                run("denoise", noisy, *how, "-q", "-o", self.at / ("out" + noisy.suffix))
+                self.assertIn("0 of", run("compare", noisy, self.at / ("out" + noisy.suffix)).stdout)
+
+    def test_depth_stays(self):
+        for depth, bits in (("8", 8), ("16", 16)):
+            for scene, colour_type in (("brain", 0), ("target", 2)):
+                noisy = self.make("in.png", "--scene", scene, "--depth", depth)
+                run("denoise", noisy, "-q", "-o", self.at / "out.png")
+                self.assertEqual(png_header(self.at / "out.png"), (bits, colour_type))
+        for maxval in (1, 15, 100, 255, 1000, 1023, 4095, 65535):
+            write_pgm(self.at / "odd.pgm", 23, 17, maxval, lambda x, y: (x * 7919 + y * 104729) % (maxval + 1))
+            run("denoise", self.at / "odd.pgm", "--filter", "median", "--median-rank", "100", "-q", "-o", self.at / "o.pgm")
+            got, samples = read_pnm(self.at / "o.pgm")
+            self.assertEqual(got, maxval)
+            self.assertGreater(len(set(samples)), 0)
+            run("denoise", self.at / "odd.pgm", "--filter", "none", "-q", "-o", self.at / "o.pgm")
+            self.assertEqual(read_pnm(self.at / "o.pgm"), read_pnm(self.at / "odd.pgm"))
+
+    def test_formats_keep_pixels(self):
+        known = run("formats").stdout
+        for suffix in [".png", ".ppm", ".pam"] + ([".tif"] if "without libtiff" not in known else []):
+            for depth in ("8", "16"):
+                noisy = self.make("in.png", "--scene", "target", "--depth", depth)
+                run("denoise", noisy, "--filter", "none", "-q", "-o", self.at / ("x" + suffix))
+                self.assertIn("0 of", run("compare", noisy, self.at / ("x" + suffix)).stdout, suffix + depth)
+
+    def test_folder(self):
+        folder = self.at / "folder"
+        folder.mkdir()
+        for i, more in enumerate([[], ["--scene", "target"], ["--depth", "16"], ["--scene", "target", "--depth", "16"]]):
+            run("synth", "-o", folder / f"{i}.png", "--size", f"{40 + 7 * i}x31", *more)
+        write_pgm(folder / "ten.pgm", 33, 21, 1023, lambda x, y: x * y)
+        (folder / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"x" * 50)
+        (folder / "notes.txt").write_text("not a picture")
+        result = run("denoise", folder, "--filter", "median", code=1)
+        self.assertIn("bad.png", result.stderr)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1)
+        self.assertIn("5 pictures", result.stdout)
+        names = sorted(p.name for p in (folder / "output").iterdir())
+        self.assertEqual(names, ["0.png", "1.png", "2.png", "3.png", "ten.pgm"])
+        first = {p.name: p.read_bytes() for p in (folder / "output").iterdir()}
+        run("denoise", folder, "--filter", "median", "--in-flight", 1, "--io-threads", 3, code=1)
+        self.assertEqual({p.name: p.read_bytes() for p in (folder / "output").iterdir()}, first)
+        for name in names:  # one by one gives the same
+            run("denoise", folder / name, "--filter", "median", "-q", "-o", self.at / name)
+            self.assertEqual((self.at / name).read_bytes(), first[name], name)
+        (folder / "bad.png").unlink()
+        run("denoise", folder, "--filter", "gaussian", "--reference", folder, "-o", self.at / "elsewhere" / "deep")
+        self.assertEqual(len(list((self.at / "elsewhere" / "deep").iterdir())), 5)
+
+    def test_clips(self):
+        run("synth", "--scene", "sector", "--size", "63x41", "--frames", 5, "-o", self.at / "a.y4m", "--clean", self.at / "c.y4m")
+        clip = self.at / "a.y4m"
+        run("denoise", clip, "--filter", "none", "-q", "-o", self.at / "same.y4m")
+        self.assertEqual(clip.read_bytes(), (self.at / "same.y4m").read_bytes())
+        results = set()
+        for in_flight in (1, 4):
+            run("denoise", clip, "-q", "--in-flight", in_flight, "-o", self.at / "out.y4m")
+            results.add((self.at / "out.y4m").read_bytes())
+        self.assertEqual(len(results), 1)
+        self.assertNotEqual(results.pop(), clip.read_bytes())
+        frame = bytes(i * 7 % 251 for i in range(31 * 17 + 2 * 16 * 9))
+        for name, format_name in (("a.yuv", "I420"), ("b.yuv", "NV12")):
+            (self.at / name).write_bytes(frame * 3)
+            run("denoise", self.at / name, "--raw", "31x17:" + format_name, "--filter", "none", "-q", "-o", self.at / "o.yuv")
+            self.assertEqual((self.at / "o.yuv").read_bytes(), frame * 3)
+        (self.at / "cut.yuv").write_bytes(frame[:-1])
+        self.assertIn("1 bytes are missing", run("denoise", self.at / "cut.yuv", "--raw", "31x17:I420", code=3).stderr)
+        (self.at / "cut.y4m").write_bytes(clip.read_bytes()[:-1])
+        run("denoise", self.at / "cut.y4m", code=3)
+        self.assertFalse((self.at / "cut_output.y4m").exists())
+
+    def test_crop_cuts_samples(self):
+        write_pgm(self.at / "in.pgm", 20, 10, 255, lambda x, y: x + 20 * y)
+        run("crop", self.at / "in.pgm", "--rect", "3,4,5,2", "-o", self.at / "out.pgm")
+        self.assertEqual(read_pnm(self.at / "out.pgm")[1], bytes(x + 20 * y for y in (4, 5) for x in range(3, 8)))
+
+    def test_metrics(self):
+        run("synth", "--scene", "brain", "--size", "80x80", "-o", self.at / "n.png", "--clean", self.at / "c.png")
+        values = json.loads(run("metrics", self.at / "n.png", "-r", self.at / "c.png", "--roi", "30,30,8,8", "--roi",
+                                "1,1,6,6", "--json").stdout)
+        self.assertTrue(15 < values["psnr"] < 30 and 0 < values["ssim"] < 1 and values["mse"] > 0)
+        self.assertTrue(values["enl"] > 0 and values["cnr"] > 1 and 0.5 < values["gcnr"] <= 1)
+        same = json.loads(run("metrics", self.at / "n.png", "-r", self.at / "n.png", "--json").stdout)
+        self.assertEqual((same["psnr"], same["ssim"], same["mse"]), (None, 1, 0))
+
+    def test_tune_improves_and_prints_what_it_found(self):
+        run("synth", "--scene", "target", "--size", "96x72", "-o", self.at / "n.png", "--clean", self.at / "c.png")
+        result = run("tune", self.at / "n.png", "-r", self.at / "c.png", "--filter", "gaussian", "-o", self.at / "best.png").stdout
+        best = json.loads(run("metrics", self.at / "best.png", "-r", self.at / "c.png", "--json").stdout)["psnr"]
+        arguments = result.splitlines()[1].split()[1:]
+        run(*arguments, "-q", "-o", self.at / "again.png")
+        self.assertEqual((self.at / "again.png").read_bytes(), (self.at / "best.png").read_bytes())
+        for sigma in ("0.3", "0.6", "0.9", "1.5"):
+            run("denoise", self.at / "n.png", "--filter", "gaussian", "--gaussian-sigma", sigma, "-q", "-o", self.at / "x.png")
+            other = json.loads(run("metrics", self.at / "x.png", "-r", self.at / "c.png", "--json").stdout)["psnr"]
+            self.assertGreaterEqual(best, other - 0.01)
+
+    def test_compare_draws(self):
+        run("synth", "--size", "40x30", "-o", self.at / "n.png", "--clean", self.at / "c.png")
+        run("compare", self.at / "n.png", self.at / "c.png", "-o", self.at / "s.png", "-d", self.at / "d.png")
+        data = (self.at / "s.png").read_bytes()
+        self.assertEqual(struct.unpack(">II", data[16:24]), (80, 30))
+        self.assertTrue((self.at / "d.png").exists())
+
+    def test_bench_writes_numbers(self):
+        run("bench", "--filter", "gaussian,median", "--size", "64x48,33x31", "--sweep", "median-radius=1,2", "--runs", 2,
+            "--backend", "cpu", "--json", self.at / "b.json", "--csv", self.at / "b.csv")
+        rows = json.loads((self.at / "b.json").read_text())["rows"]
+        self.assertEqual(len(rows), 6)
+        self.assertEqual(len((self.at / "b.csv").read_text().splitlines()), 7)
+        for row in rows:
+            self.assertTrue(0 < row["best_ms"] <= row["median_ms"])
+
+    def test_completion_completes(self):
+        bash = shutil.which("bash")
+        if not bash:
+            self.skipTest("bash is not there")
+        (self.at / "c").write_text(run("completion").stdout)
+
+        def complete(*words):
+            quoted = " ".join(f"'{w}'" for w in ("quietframe",) + words)
+            script = f"source {self.at}/c; COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _quietframe; echo ${{COMPREPLY[@]}}"
+            return subprocess.run([bash, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+
+        self.assertEqual(complete("den"), ["denoise"])
+        self.assertIn("--nlm-h", complete("denoise", "--nl"))
+        self.assertEqual(complete("denoise", "--filter", "gau"), ["gaussian"])
+        self.assertIn("poisson", complete("noise", "--type", ""))
+
+    def test_manual_is_in_order(self):
+        text = run("manual").stdout
+        for command in COMMANDS:
+            self.assertIn(f".SS {command}", text)
+        self.assertIn("EXIT STATUS", text)
+
+
+if __name__ == "__main__":
+    QUIETFRAME = sys.argv.pop(1)
+    unittest.main()
