@@ -42,7 +42,7 @@ class CudaProcessor final : public Processor {
     std::array<bool, max_groups> estimated{};  ///< the report's sigma is to be read from sigma_report
     Frame out;                                 ///< the caller's
     bool in_copied = false;                    ///< the input memory was let go within submit
-    bool uploads = false, unstage = false, timed = false;
+    bool upload_event = false, unstage = false, timed = false;
     Waiter::Clock::time_point launched;
     FrameReport report;
     std::exception_ptr error;

@@ -137,7 +137,8 @@ void Lane::enqueue(const GraphKey& key, const Frame& in, const Frame& out) {
     from = device_frame(key.in, format_, device_in());
     enqueue_copies(key.in, in, device_in(), on_device ? CopyKind::on_device : CopyKind::upload);
     cudaGraphNode_t node = nullptr;
-    QF_CUDA_CHECK(runtime().event_record_node(key.events->uploaded.get(), stream(), &node));
+    if (key.upload_event)
+      QF_CUDA_CHECK(runtime().event_record_node(key.events->uploaded.get(), stream(), &node));
   }
   record(key, 1, stream());
   if (out.memory != MemoryKind::device) to = device_frame(key.out, format_, device_out());

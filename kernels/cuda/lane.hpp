@@ -26,7 +26,8 @@ struct GraphKey {
   Frame in_device, out_device;  ///< where the caller's own memory is on the device, else null planes
   std::array<Frame, max_history> past_frames{};  ///< on the device, newest first
   int past = 0;
-  bool keep_input = false;  ///< later frames look back at this one: device input is copied
+  bool keep_input = false;    ///< later frames look back at this one: device input is copied
+  bool upload_event = false;  ///< events->uploaded is recorded
   bool timing = false;
   const FrameEvents* events = nullptr;
   float* sigma_report = nullptr;  ///< max_groups x max_channels floats, page-locked

@@ -144,7 +144,7 @@ class CudaProcessorTest : public ::testing::Test {
         const auto n = static_cast<std::size_t>(i - slots);
         processor().wait_input(n);
         processor().wait(n);
-        ASSERT_TRUE(out[n].holds(expected(static_cast<int>(n)))) << "frame " << n;
+        ASSERT_TRUE(out[n].holds(expected(static_cast<int>(n)))) << "frame " << n << ": " << std::to_integer<int>(out[n].frame.plane[0][0]);
       }
       if (i < count) {
         const auto n = static_cast<std::size_t>(i);
@@ -228,9 +228,11 @@ TEST_F(CudaProcessorTest, PageableMemoryIsStagedAndReported) {
 }
 
 TEST_F(CudaProcessorTest, HistoryReachesBackWhateverTheDepth) {
-  for (const int slots : {1, 2, 3, 8})
+  for (const int slots : {1, 2, 3, 8}) {
+    SCOPED_TRACE(slots);
     run(small, slots, 30, MemoryKind::pinned, settings_of({0, 2, 0}),
         [](int i) { return i + (i > 0 ? i - 1 : 0) + (i > 1 ? i - 2 : 0); });
+  }
 }
 
 TEST_F(CudaProcessorTest, HistoryBeginsAnewWhereToldTo) {
