@@ -4,6 +4,7 @@
 #include "cuda/copy_group.hpp"
 #include "cuda/device.hpp"
 #include "cuda/runtime.hpp"
+#include "noise/estimate_cuda.hpp"
 
 namespace quietframe::cuda {
 namespace {
@@ -103,9 +104,11 @@ class CudaRuntime final : public Runtime {
     return cudaGetLastError();
   }
 
-  std::size_t noise_scratch(const CudaShape&) override { return 0; }
-  int estimate_noise(const GroupView&, const CudaSigma&, std::byte*, cudaStream_t) override {
-    return cudaErrorNotSupported;
+  std::size_t noise_scratch(const CudaShape& shape) override { return estimate_sigma_cuda_scratch(shape); }
+  int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
+                     cudaStream_t s) override {
+    estimate_sigma_cuda(in, sigma, scratch, s);
+    return cudaSuccess;
   }
 
   // Thread-local: other threads of the application may call what is forbidden during a capture.

@@ -107,15 +107,12 @@ decltype(auto) with_taps(int taps, F&& f) {
 template <Rule R>
 QF_HD inline float shrink(float c, float tau) {
   const float magnitude = c < 0.f ? -c : c;
-  if constexpr (R == Rule::soft) {
-    const float m = magnitude - tau;
-    const float kept = m > 0.f ? m : 0.f;
-    return c < 0.f ? -kept : kept;
-  } else if constexpr (R == Rule::hard) {
+  if constexpr (R == Rule::soft)
+    return c - (c < -tau ? -tau : c > tau ? tau : c);
+  else if constexpr (R == Rule::hard)
     return magnitude > tau ? c : 0.f;
-  } else {
+  else
     return magnitude > tau ? c - tau * tau / c : 0.f;
-  }
 }
 
 }  // namespace quietframe::wavelet
