@@ -102,6 +102,7 @@ void add(const Target& target, const std::string& filter, const std::string& par
   const auto settings = settings_from(filter, parameters);
   benchmark::RegisterBenchmark(name.c_str(),
                                [=](benchmark::State& state) { run(state, target, settings, format, slots); })
+      ->MeasureProcessCPUTime()
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
 }
