@@ -10,6 +10,7 @@
 #include "noise/estimate.hpp"
 #include "processor.hpp"
 #include "sample.hpp"
+#include "simd/samples.hpp"
 #include "thread_pool.hpp"
 
 namespace quietframe {
@@ -21,36 +22,21 @@ float microseconds_since(Clock::time_point start) {
   return std::chrono::duration<float, std::micro>(Clock::now() - start).count();
 }
 
-template <SampleType S>
 void load_rows(const GroupView& v, const PlanarGroup& planes, int begin, int end) {
   for (int c = 0; c < v.channels; ++c)
-    for (int y = begin; y < end; ++y) {
-      const std::byte* in = v.channel[c] + y * v.stride[c];
-      float* out = planes.channel[c].row(y);
-      for (int x = 0; x < v.width; ++x)
-        out[x] = load_level<S>(in + std::ptrdiff_t{x} * v.step, v.shift, v.levels_per_code);
-    }
+    for (int y = begin; y < end; ++y)
+      simd::load_levels(v, v.channel[c] + y * v.stride[c], v.width, planes.channel[c].row(y));
 }
 
-template <SampleType S>
-void store_rows(const GroupView& in, const PlanarGroup& filtered, const GroupView& v, float strength,
+void store_rows(const PlanarGroup& before, const PlanarGroup& filtered, const GroupView& v, float strength,
                 int begin, int end) {
-  const float codes_per_level = 1.f / v.levels_per_code;
   for (int c = 0; c < v.channels; ++c)
     for (int y = begin; y < end; ++y) {
-      const std::byte* before = in.channel[c] + y * in.stride[c];
-      std::byte* out = v.channel[c] + y * v.stride[c];
-      const float* f = filtered.channel[c].row(y);
-      if (strength == 1.f) {
-        for (int x = 0; x < v.width; ++x)
-          store_level<S>(out + std::ptrdiff_t{x} * v.step, v.shift, codes_per_level, v.max_code, f[x]);
-      } else {
-        for (int x = 0; x < v.width; ++x) {
-          const float level = load_level<S>(before + std::ptrdiff_t{x} * v.step, v.shift, v.levels_per_code);
-          store_level<S>(out + std::ptrdiff_t{x} * v.step, v.shift, codes_per_level, v.max_code,
-                         mix(level, f[x], strength));
-        }
-      }
+      float* f = filtered.channel[c].row(y);
+      const float* b = before.channel[c].row(y);
+      if (strength != 1.f)
+        for (int x = 0; x < v.width; ++x) f[x] = mix(b[x], f[x], strength);
+      simd::store_levels(v, f, v.width, v.channel[c] + y * v.stride[c]);
     }
 }
 
@@ -192,10 +178,7 @@ class CpuProcessor final : public Processor {
       return;
     }
     auto& planes = slot.groups[g];
-    with_sample_type(in.type, [&]<SampleType S>() {
-      pool_.parallel_for(in.height, 64,
-                         [&](int begin, int end, int) { load_rows<S>(in, planes.in, begin, end); });
-    });
+    pool_.parallel_for(in.height, 64, [&](int begin, int end, int) { load_rows(in, planes.in, begin, end); });
     CpuJob job{planes.in,
                planes.out,
                {},
@@ -206,11 +189,9 @@ class CpuProcessor final : public Processor {
     const auto run = program_ == CpuProgram::definition ? filter->run_definition : filter->run_cpu;
     run(job, slot.settings.params.data());
     if (filter->noise_use(slot.settings.params.data()) != NoiseUse::none) slot.report.sigma[g] = job.sigma;
-    with_sample_type(in.type, [&]<SampleType S>() {
-      pool_.parallel_for(in.height, 64, [&](int begin, int end, int) {
-        store_rows<S>(in, planes.out, out, strength, begin, end);
-        if (in.carry) copy_carry(in, out, begin, end);
-      });
+    pool_.parallel_for(in.height, 64, [&](int begin, int end, int) {
+      store_rows(planes.in, planes.out, out, strength, begin, end);
+      if (in.carry) copy_carry(in, out, begin, end);
     });
   }
 

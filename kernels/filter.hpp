@@ -18,7 +18,8 @@ namespace quietframe {
 class ThreadPool;
 
 /// The channels of one group as float planes in levels: what the CPU definitions read and write.
-/// Channel planes have equal sizes; rows are 64-byte aligned.
+/// Channel planes have equal sizes; rows are 64-byte aligned and may be read, and those of outputs written,
+/// up to the next multiple of 64 bytes.
 struct PlanarGroup {
   int channels = 0;
   std::array<ImageView<float>, max_channels> channel{};

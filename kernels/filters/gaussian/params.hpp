@@ -39,6 +39,7 @@ inline NoiseUse noise_use(const Params&) { return NoiseUse::none; }
 inline int history(const Params&) { return 0; }
 
 void run_cpu(CpuJob& job, const Params& p);
+void run_simd(CpuJob& job, const Params& p);
 std::size_t cuda_scratch(const CudaShape& shape);
 void run_cuda(const CudaJob& job, const Params& p);
 

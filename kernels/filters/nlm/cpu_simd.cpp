@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "extend.hpp"
 #include "filters/nlm/params.hpp"
 #include "filters/nlm/tile.hpp"
 #include "simd/targets.hpp"
@@ -215,17 +216,10 @@ struct TileShape {
   const float* origin(const float* tile) const { return tile + lead + margin + margin * pitch; }
 };
 
-// Copies the neighbourhood of the tile at (x0, y0), continued by replication where the image ends.
+// Copies the neighbourhood of the tile at (x0, y0).
 void load_tile(const ImageView<float>& in, int x0, int y0, const TileShape& shape, float* out) {
-  const int first = x0 - shape.margin - shape.lead;
-  const auto columns = static_cast<int>(shape.pitch);
-  const int from = std::clamp(-first, 0, columns), to = std::clamp(in.width - first, from, columns);
-  for (int j = 0; j < shape.rows; ++j, out += columns) {
-    const float* row = in.row(std::clamp(y0 - shape.margin + j, 0, in.height - 1));
-    std::fill(out, out + from, row[0]);
-    std::copy(row + first + from, row + first + to, out + from);
-    std::fill(out + to, out + columns, row[in.width - 1]);
-  }
+  copy_extended(as_const(in), x0 - shape.margin - shape.lead, y0 - shape.margin,
+                static_cast<int>(shape.pitch), shape.rows, out);
 }
 
 // What one lane works in.
