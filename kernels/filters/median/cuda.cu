@@ -1,19 +1,46 @@
 // The median on CUDA: every window, rank and type goes to the method that measured fastest for it.
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "filters/median/cuda_methods.hpp"
 
 namespace quietframe::median {
 
+namespace {
+
+constexpr int network_windows[] = {
+#include "median_windows.inc"
+};
+
+// Calls f with the window as a constant; false where it has no networks.
+template <class F>
+bool with_network(int window, F&& f) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return ((network_windows[I] == window && (f.template operator()<network_windows[I]>(), true)) || ...);
+  }
+  (std::make_index_sequence<std::size(network_windows)>());
+}
+
+bool is_square_median(const Window& w) { return w.width == w.height && w.rank == (w.count() - 1) / 2; }
+
+}  // namespace
+
 const char* to_string(Method method) {
-  constexpr const char* names[] = {"ordinal 32x32", "ordinal 64x64", "ordinal 64x32"};
+  constexpr const char* names[] = {"network", "ordinal 32x32", "ordinal 64x64", "ordinal 64x32"};
   return names[static_cast<int>(method)];
 }
 
-bool can_run(Method method, const Window& window, SampleType) { return can_run_ordinal(method, window); }
+bool can_run(Method method, const Window& window, SampleType) {
+  if (method != Method::network) return can_run_ordinal(method, window);
+  return is_square_median(window) && (window.width == 3 || with_network(window.width, [&]<int W>() {}));
+}
 
-void run_method(Method method, const Launch& job, cudaStream_t stream) { run_ordinal(method, job, stream); }
+void run_method(Method method, const Launch& job, cudaStream_t stream) {
+  if (method != Method::network) return run_ordinal(method, job, stream);
+  if (job.window.width == 3) return run_3x3(job, stream);
+  with_network(job.window.width, [&]<int W>() { run_network<W>(job, stream); });
+}
 
 Method method_for(const Window& window, SampleType type) {
   for (const Method m : all_methods)
@@ -26,6 +53,7 @@ Method method_for(const Window& window, SampleType type) {
 std::size_t cuda_scratch(const CudaShape&) { return 0; }
 
 void run_window_cuda(const CudaJob& job, const Window& window) {
+  check_window(window);
   run_method(method_for(window, job.in.type), {job.in, job.out, window, job.strength}, job.stream);
 }
 

@@ -15,11 +15,13 @@ struct Launch {
 };
 
 enum class Method : std::uint8_t {
+  network,        ///< cuda_network.cu: selection networks in registers
   ordinal_32x32,  ///< cuda_ordinal.cuh, tile 32x32
   ordinal_64x64,  ///< and larger tiles: less to sort for a pixel, more shared memory
   ordinal_64x32,
 };
-inline constexpr Method all_methods[] = {Method::ordinal_32x32, Method::ordinal_64x64, Method::ordinal_64x32};
+inline constexpr Method all_methods[] = {Method::network, Method::ordinal_32x32, Method::ordinal_64x64,
+                                         Method::ordinal_64x32};
 const char* to_string(Method method);
 
 /// Whether `method` can do it: windows and sample types are limited by registers and shared memory.
@@ -29,6 +31,10 @@ Method method_for(const Window& window, SampleType type);
 /// Enqueues. `method` can run it.
 void run_method(Method method, const Launch& job, cudaStream_t stream);
 
+/// cuda_network.cu: kernels/meson.build compiles it for each window that has a kernel of its own beside 3x3.
+template <int Window>
+void run_network(const Launch& job, cudaStream_t stream);
+void run_3x3(const Launch& job, cudaStream_t stream);
 bool can_run_ordinal(Method method, const Window& window);
 void run_ordinal(Method method, const Launch& job, cudaStream_t stream);
 
