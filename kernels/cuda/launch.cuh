@@ -46,4 +46,20 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   QF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(args)...));
 }
 
+/// Blocks of `tile` that cover `size`.
+inline unsigned blocks(int size, int tile) { return static_cast<unsigned>((size + tile - 1) / tile); }
+
+/// Dynamic shared memory that every kernel may use without asking.
+inline constexpr std::size_t plain_shared_bytes = 48 * 1024;
+
+/// The same without overlap, and with as much shared memory as a block of the device can have.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared, cudaStream_t stream,
+            const Arguments&... args) {
+  if (shared > plain_shared_bytes)
+    QF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(shared)));
+  launch(kernel, grid, dim3(static_cast<unsigned>(threads)), shared, false, stream, args...);
+}
+
 }  // namespace quietframe::cuda

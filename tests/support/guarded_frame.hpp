@@ -28,6 +28,8 @@ class GuardedFrame {
   GuardedFrame& operator=(const GuardedFrame&) = delete;
 
   const Frame& frame() const { return frame_; }
+  /// The frame, its guards and all.
+  std::vector<std::byte>& bytes() { return bytes_; }
 
   /// Whether every byte that is not a row's own is as it was.
   bool guards_intact() const {
