@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "noise/estimate.hpp"
+#include "noise/smoothed.hpp"
 #include "processor.hpp"
 #include "sample.hpp"
 #include "simd/samples.hpp"
@@ -80,6 +81,8 @@ struct GroupPlanes {
 };
 
 struct Slot {
+  std::uint64_t number = 0;
+  std::array<bool, max_groups> noise_known{true, true};  ///< its part of the smoothed noise is done
   std::array<GroupPlanes, max_groups> groups;
   Scratch scratch;
   Frame in, out;
@@ -107,6 +110,7 @@ class CpuProcessor final : public Processor {
     format_ = format;
     slots_ = std::vector<Slot>(static_cast<std::size_t>(std::clamp(slots, 1, 16)));
     submitted_ = 0;
+    noise_ = {};
     const auto& info = format_info(format.format);
     for (auto& slot : slots_)
       for (int g = 0; g < info.groups; ++g) slot.groups[g].resize(info.group[g], format.width, format.height);
@@ -122,6 +126,8 @@ class CpuProcessor final : public Processor {
     slot.error = nullptr;
     {
       const std::lock_guard lock(mutex_);
+      slot.number = number;
+      slot.noise_known.fill(false);
       slot.done = false;
     }
     pool_.submit([this, &slot] { run(slot); });
@@ -159,6 +165,7 @@ class CpuProcessor final : public Processor {
     } catch (...) {
       slot.error = std::current_exception();
     }
+    for (int g = 0; g < max_groups; ++g) pass_noise_turn(slot, g);
     slot.report.kernel_us = microseconds_since(start);
     {
       const std::lock_guard lock(mutex_);
@@ -174,6 +181,7 @@ class CpuProcessor final : public Processor {
     const float strength = common.strength * (in.chroma ? common.chroma_strength : 1.f);
     slot.report.sigma[g].fill(-1.f);
     if (!filter || strength == 0.f || (in.chroma && common.planes == Planes::luma)) {
+      pass_noise_turn(slot, g);
       copy_group(in, out);
       return;
     }
@@ -182,7 +190,7 @@ class CpuProcessor final : public Processor {
     CpuJob job{planes.in,
                planes.out,
                {},
-               sigma_of(slot, planes.in),
+               sigma_of(slot, planes.in, g),
                pool_,
                slot.scratch,
                {in.type == SampleType::f32 ? 0 : in.max_code, in.levels_per_code}};
@@ -195,23 +203,54 @@ class CpuProcessor final : public Processor {
     });
   }
 
-  std::array<float, max_channels> sigma_of(Slot& slot, const PlanarGroup& planes) {
+  std::array<float, max_channels> sigma_of(Slot& slot, const PlanarGroup& planes, int g) {
     std::array<float, max_channels> sigma{-1.f, -1.f, -1.f};
     const auto& settings = slot.settings;
     const auto use = settings.filter->noise_use(settings.params.data());
     if (settings.common.noise_sigma > 0.f)
       sigma.fill(settings.common.noise_sigma);
+    else if (use != NoiseUse::none && settings.common.noise_estimate == NoiseEstimate::smoothed)
+      smoothed_sigma(slot, planes, g, sigma);
     else if (use == NoiseUse::shared)
       for (int c = 0; c < planes.channels; ++c)
         sigma[c] = estimate_sigma(as_const(planes.channel[c]), pool_, slot.scratch, 0);
     return sigma;
   }
 
+  // Measures at once, then takes the frame's turn: a frame's sigma comes from the frames before it, however
+  // many run at the same time. The frame before has been started by another thread, which needs none of this
+  // one.
+  void smoothed_sigma(Slot& slot, const PlanarGroup& planes, int g, std::array<float, max_channels>& sigma) {
+    std::array<NoiseMeasurement, max_channels> measured;
+    for (int c = 0; c < planes.channels; ++c)
+      measured[c] = measure_noise(as_const(planes.channel[c]), pool_, slot.scratch, 0);
+    {
+      std::unique_lock lock(mutex_);
+      noise_turn_.wait(lock, [&] {
+        return std::ranges::all_of(
+            slots_, [&](const Slot& other) { return other.number >= slot.number || other.noise_known[g]; });
+      });
+      for (int c = 0; c < planes.channels; ++c)
+        sigma[c] = noise_[g][c].next(measured[c], slot.settings.stream_time, slot.settings.reset_history);
+    }
+    pass_noise_turn(slot, g);
+  }
+
+  void pass_noise_turn(Slot& slot, int g) {
+    {
+      const std::lock_guard lock(mutex_);
+      slot.noise_known[g] = true;
+    }
+    noise_turn_.notify_all();
+  }
+
   const CpuProgram program_;
   FrameFormat format_;
   std::vector<Slot> slots_;
   std::uint64_t submitted_ = 0;
-  std::mutex mutex_;  ///< guards Slot::done
+  std::array<std::array<SmoothedSigma, max_channels>, max_groups> noise_;
+  std::mutex mutex_;  ///< guards Slot::done, number and noise_known, and noise_
+  std::condition_variable noise_turn_;
   std::condition_variable done_;
   ThreadPool pool_;  ///< last: its threads end before what they work on
 };

@@ -21,7 +21,8 @@ inline constexpr Choice planes_choices[] = {
 };
 inline constexpr Choice noise_estimate_choices[] = {
     {"exact", "The frame's own: median(|HH|) / 0.6745 of its finest wavelet subband"},
-    {"smoothed", "Of the frames before it, smoothed over stream time: no flicker, one pass less"},
+    {"smoothed",
+     "Of the frames before it, smoothed over stream time: no flicker. The CUDA backend takes exact instead"},
 };
 
 /// Settings that every filter shares.
