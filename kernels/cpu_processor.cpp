@@ -80,10 +80,17 @@ struct GroupPlanes {
   }
 };
 
+// One frame in levels. It outlives its slot, for the frames after it that look back.
+struct Levels {
+  enum class State { pending, loaded, absent };
+  std::array<GroupPlanes, max_groups> groups;
+  std::array<State, max_groups> state{};  ///< guarded by the processor's mutex
+};
+
 struct Slot {
   std::uint64_t number = 0;
+  int available = 0;                                     ///< frames before this one that filters may look at
   std::array<bool, max_groups> noise_known{true, true};  ///< its part of the smoothed noise is done
-  std::array<GroupPlanes, max_groups> groups;
   Scratch scratch;
   Frame in, out;
   FrameSettings settings;
@@ -109,11 +116,14 @@ class CpuProcessor final : public Processor {
                   " cannot be filtered: width and height are 1 to 32767");
     format_ = format;
     slots_ = std::vector<Slot>(static_cast<std::size_t>(std::clamp(slots, 1, 16)));
+    levels_ = std::vector<Levels>(slots_.size() + max_history);
     submitted_ = 0;
     noise_ = {};
+    available_ = -1;
     const auto& info = format_info(format.format);
-    for (auto& slot : slots_)
-      for (int g = 0; g < info.groups; ++g) slot.groups[g].resize(info.group[g], format.width, format.height);
+    for (auto& levels : levels_)
+      for (int g = 0; g < info.groups; ++g)
+        levels.groups[g].resize(info.group[g], format.width, format.height);
   }
 
   std::uint64_t submit(const Frame& in, const Frame& out, const FrameSettings& settings) override {
@@ -124,10 +134,12 @@ class CpuProcessor final : public Processor {
     slot.settings = settings;
     slot.report = {};
     slot.error = nullptr;
+    slot.available = available_ = settings.reset_history ? 0 : std::min(available_ + 1, max_history);
     {
       const std::lock_guard lock(mutex_);
       slot.number = number;
       slot.noise_known.fill(false);
+      levels_of(number).state.fill(Levels::State::pending);
       slot.done = false;
     }
     pool_.submit([this, &slot] { run(slot); });
@@ -152,6 +164,31 @@ class CpuProcessor final : public Processor {
  private:
   Slot& slot_of(std::uint64_t frame) { return slots_[frame % slots_.size()]; }
 
+  // A frame's levels are overwritten max_history frames after its slot is, when nobody looks back so far.
+  Levels& levels_of(std::uint64_t frame) { return levels_[frame % levels_.size()]; }
+
+  void set_state(std::uint64_t frame, int g, Levels::State state) {
+    {
+      const std::lock_guard lock(mutex_);
+      levels_of(frame).state[g] = state;
+    }
+    done_.notify_all();
+  }
+
+  // Group g of up to `count` frames before the slot's, newest first. They are older, so a thread is at work
+  // on each that is still pending.
+  int collect_past(const Slot& slot, int g, int count, std::array<PlanarGroup, max_history>& past) {
+    int found = 0;
+    for (; found < std::min(count, slot.available); ++found) {
+      auto& levels = levels_of(slot.number - static_cast<std::uint64_t>(found) - 1);
+      std::unique_lock lock(mutex_);
+      done_.wait(lock, [&] { return levels.state[g] != Levels::State::pending; });
+      if (levels.state[g] == Levels::State::absent) break;
+      past[found] = levels.groups[g].in;
+    }
+    return found;
+  }
+
   void wait_done(Slot& slot) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return slot.done; });
@@ -164,12 +201,23 @@ class CpuProcessor final : public Processor {
       for (int g = 0; g < groups; ++g) run_group(slot, g);
     } catch (...) {
       slot.error = std::current_exception();
+      abandon(slot.number);
     }
     for (int g = 0; g < max_groups; ++g) pass_noise_turn(slot, g);
     slot.report.kernel_us = microseconds_since(start);
     {
       const std::lock_guard lock(mutex_);
       slot.done = true;
+    }
+    done_.notify_all();
+  }
+
+  // Lets those who wait for levels that will not come go on.
+  void abandon(std::uint64_t frame) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& state : levels_of(frame).state)
+        if (state == Levels::State::pending) state = Levels::State::absent;
     }
     done_.notify_all();
   }
@@ -182,14 +230,19 @@ class CpuProcessor final : public Processor {
     slot.report.sigma[g].fill(-1.f);
     if (!filter || strength == 0.f || (in.chroma && common.planes == Planes::luma)) {
       pass_noise_turn(slot, g);
+      set_state(slot.number, g, Levels::State::absent);
       copy_group(in, out);
       return;
     }
-    auto& planes = slot.groups[g];
+    auto& planes = levels_of(slot.number).groups[g];
     pool_.parallel_for(in.height, 64, [&](int begin, int end, int) { load_rows(in, planes.in, begin, end); });
+    set_state(slot.number, g, Levels::State::loaded);
+    std::array<PlanarGroup, max_history> past;
+    const auto looked_at =
+        static_cast<std::size_t>(collect_past(slot, g, filter->history(slot.settings.params.data()), past));
     CpuJob job{planes.in,
                planes.out,
-               {},
+               std::span(past).first(looked_at),
                sigma_of(slot, planes.in, g),
                pool_,
                slot.scratch,
@@ -247,9 +300,11 @@ class CpuProcessor final : public Processor {
   const CpuProgram program_;
   FrameFormat format_;
   std::vector<Slot> slots_;
+  std::vector<Levels> levels_;
   std::uint64_t submitted_ = 0;
+  int available_ = -1;  ///< of the newest frame
   std::array<std::array<SmoothedSigma, max_channels>, max_groups> noise_;
-  std::mutex mutex_;  ///< guards Slot::done, number and noise_known, and noise_
+  std::mutex mutex_;  ///< guards Slot::done, number and noise_known, Levels::state, and noise_
   std::condition_variable noise_turn_;
   std::condition_variable done_;
   ThreadPool pool_;  ///< last: its threads end before what they work on

@@ -1,5 +1,5 @@
 // Any rank of any window of 16-bit samples: a histogram that follows the window to and fro (Huang, Yang &
-// Tang 1979), with counts of blocks of 256 values to stride over what is empty.
+// Tang 1979), with counts of 16 and of 256 values to stride over what is empty.
 #pragma once
 #include <algorithm>
 
@@ -10,9 +10,9 @@ namespace quietframe::median {
 class Sliding {
  public:
   /// Bytes of memory that one object works in.
-  static constexpr std::size_t counts = 65536 + 256;
+  static constexpr std::size_t counts = 65536 + 4096 + 256;
 
-  explicit Sliding(std::uint16_t* memory) : fine_(memory), block_(memory + 65536) {}
+  explicit Sliding(std::uint16_t* memory) : fine_(memory), run_(memory + 65536), block_(run_ + 4096) {}
 
   void filter(const Tile<std::uint16_t>& t) {
     std::fill(fine_, fine_ + counts, std::uint16_t{0});
@@ -39,6 +39,7 @@ class Sliding {
   template <int Sign>
   void change(std::uint16_t v) {
     fine_[v] = static_cast<std::uint16_t>(fine_[v] + Sign);
+    run_[v >> 4] = static_cast<std::uint16_t>(run_[v >> 4] + Sign);
     block_[v >> 8] = static_cast<std::uint16_t>(block_[v >> 8] + Sign);
     less_ += v < pivot_ ? Sign : 0;
   }
@@ -60,26 +61,42 @@ class Sliding {
   // greater.
   std::uint16_t find(int rank) {
     while (less_ > rank) {
-      if (pivot_ % 256 == 0) {
-        int b = pivot_ / 256 - 1;
-        for (; less_ - block_[b] > rank; --b) less_ -= block_[b];
-        pivot_ = (b + 1) * 256;
-      }
+      if (pivot_ % 256 == 0) stride_down(block_, 256, rank);
+      if (pivot_ % 16 == 0) stride_down(run_, 16, rank);
       less_ -= fine_[--pivot_];
     }
     while (less_ + fine_[pivot_] <= rank) {
       less_ += fine_[pivot_++];
+      if (pivot_ % 16 == 0) stride_up(run_, 16, rank);
       if (pivot_ % 256 == 0) {
-        int b = pivot_ / 256;
-        for (; less_ + block_[b] <= rank; ++b) less_ += block_[b];
-        pivot_ = b * 256;
+        stride_up(block_, 256, rank);
+        stride_up(run_, 16, rank);
       }
     }
     return static_cast<std::uint16_t>(pivot_);
   }
 
-  std::uint16_t *fine_, *block_;
-  int less_ = 0;  ///< samples of the window that are less than the pivot
+  // Over whole ranges of `size` values that the wanted one is not in; they end at a multiple of 256 at the
+  // latest.
+  void stride_down(const std::uint16_t* count, int size, int rank) {
+    do {
+      const int below = count[pivot_ / size - 1];
+      if (less_ - below <= rank) return;
+      less_ -= below;
+      pivot_ -= size;
+    } while (size == 256 || pivot_ % 256 != 0);
+  }
+  void stride_up(const std::uint16_t* count, int size, int rank) {
+    do {
+      const int above = count[pivot_ / size];
+      if (less_ + above > rank) return;
+      less_ += above;
+      pivot_ += size;
+    } while (size == 256 || pivot_ % 256 != 0);
+  }
+
+  std::uint16_t *fine_, *run_, *block_;  ///< counts of single values, of 16, and of 256
+  int less_ = 0;                         ///< samples of the window that are less than the pivot
   int pivot_ = 0;
 };
 
