@@ -1,0 +1,95 @@
+#!/bin/bash
+# Everything that needs a GPU, in one run: tests, sanitizers, throughput, latency, churn. Writes the record that
+# tests/gpu-validation.md keeps. Usage: validate.sh BUILD_DIR [RECORD.md [SECTION...]]; sections: tests sanitizers
+# throughput element latency churn (all of them when none is named). Exits 1 when a section failed; a section that could
+# not run is recorded as not run, never as passed.
+set -u
+build=$(cd "${1:?usage: validate.sh BUILD_DIR [RECORD.md [SECTION...]]}" && pwd)
+record=$(realpath "${2:-gpu-validation.md}")
+shift $(($# > 2 ? 2 : $#))
+sections=${*:-tests sanitizers throughput element latency churn}
+frames=${QF_LATENCY_FRAMES:-10000}
+tests=$build/tests
+export GST_PLUGIN_PATH=$build/gst GST_REGISTRY_1_0=${TMPDIR:-/tmp}/quietframe-validate-registry.bin
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+failed=0
+if ! nvidia-smi -L >/dev/null 2>&1; then
+  echo "no GPU here: nothing was run and $record was not written"
+  exit 77
+fi
+
+note() { printf '%s\n' "$@" >>"$record"; }
+# run NAME SECONDS COMMAND...: its output as a block, and a verdict.
+run() {
+  local name=$1 limit=$2 out code
+  shift 2
+  out=$(timeout "$limit" "$@" 2>&1)
+  code=$?
+  local verdict=passed
+  case $code in
+    0) ;;
+    77) verdict="not run" ;;
+    124) verdict="stopped after $limit s" failed=1 ;;
+    *) verdict="FAILED ($code)" failed=1 ;;
+  esac
+  if grep -q '\[  PASSED  \] 0 tests' <<<"$out"; then
+    verdict="not run"
+  elif grep -q '\[  SKIPPED \]' <<<"$out"; then verdict="$verdict, with tests skipped"; fi
+  note "### $name: $verdict" "" ; note '```'
+  note "$(grep -v -E '^\[ RUN |^\[       OK|^\[-----|^$|^========= COMPUTE' <<<"$out" | tail -${QF_LINES:-40})"
+  note '```'; note ""
+  echo "$name: $verdict"
+}
+wants() { [[ " $sections " == *" $1 "* ]]; }
+
+: >"$record"
+note "# Validation on a GPU"; note ""
+note "Made by tests/gpu/validate.sh; figures hold for this machine alone."; note ""
+note "- date: $(date -u +%F)"
+note "- commit: $(git -C "$(dirname "$0")" rev-parse --short HEAD 2>/dev/null || echo "${QF_COMMIT:-unknown}")"
+note "- GPU, driver: $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo none)"
+note "- CUDA toolkit: $(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
+note "- GStreamer: $(gst-inspect-1.0 --version 2>/dev/null | tail -n +2 | head -1 || echo none)"
+note "- CPU cores: $(nproc)"; note ""
+
+if wants tests; then
+  note "## Tests"; note ""
+  run "processor on the GPU" 300 "$tests/gpu-processor-test"
+  run "every filter against its definition, staged memory" 300 "$tests/parity-test" --backend=cuda
+  for check in median-check filters-check wavelet-check; do
+    if [ -x "$tests/$check" ]; then run "$check" 300 "$tests/$check"; fi
+  done
+fi
+if wants sanitizers; then
+  note "## compute-sanitizer"; note ""
+  for tool in memcheck racecheck initcheck synccheck; do
+    run "$tool" 600 "$sanitizer" --tool $tool --error-exitcode 3 "$tests/parity-test" --backend=cuda \
+      --gtest_filter='*HostileSizes*:*EveryFormat*'
+  done
+fi
+if wants throughput; then
+  note "## Throughput of the library's own loop"; note ""
+  run "beside the copies alone" 600 "$tests/processor-bench" throughput ${QF_FILTERS:-none gaussian wavelet}
+fi
+if wants element; then
+  note "## appsrc with the element's pool ! videodenoise ! fakesink"; note ""
+  while read -r w h format count; do
+    for filter in ${QF_ELEMENT_FILTERS:-gaussian wavelet}; do
+      for depth in 1 2 3 4 8; do
+        run "${w}x$h $format $filter, depth $depth" 60 "$tests/element-bench" "$w" "$h" "$format" "$filter" $depth "$count"
+      done
+    done
+  done <<<"512 512 GRAY8 10000
+1920 1080 NV12 3000
+3840 2160 NV12 1000"
+fi
+if wants latency; then
+  note "## Latency, 1080p NV12 at 60 frames/s"; note ""
+  run "library" 600 "$tests/processor-bench" latency ${QF_LATENCY_FILTER:-gaussian} 60 "$frames"
+  run "element" 600 "$tests/element-bench" 1920 1080 NV12 ${QF_LATENCY_FILTER:-gaussian} 4 "$frames" 60
+fi
+if wants churn; then
+  note "## Starts, stops and caps changes"; note ""
+  run "1000 starts, 200 caps changes" 600 "$tests/processor-bench" churn 1000 200
+fi
+exit $failed
