@@ -122,18 +122,18 @@ struct HostMemory {
   Block block;      ///< owned unless base.parent is set
 };
 
-struct HostAllocator {
+struct QuietframeHostAllocator {
   GstAllocator parent;
   BlockStore* store;
 };
-struct HostAllocatorClass {
+struct QuietframeHostAllocatorClass {
   GstAllocatorClass parent;
 };
 
 constexpr char memory_type[] = "QuietframeHostMemory";
 
-GType host_allocator_get_type();
-G_DEFINE_TYPE(HostAllocator, host_allocator, GST_TYPE_ALLOCATOR)
+GType quietframe_host_allocator_get_type();
+G_DEFINE_TYPE(QuietframeHostAllocator, quietframe_host_allocator, GST_TYPE_ALLOCATOR)
 
 HostMemory* host_memory(GstMemory* memory) { return reinterpret_cast<HostMemory*>(memory); }
 
@@ -142,7 +142,7 @@ GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* pa
   const gsize slack = align >= natural_alignment ? align + 1 - natural_alignment : 0;
   const gsize maxsize = size + params->prefix + params->padding;
   if (maxsize < size || maxsize + slack + block_granule < maxsize) return nullptr;
-  const Block block = reinterpret_cast<HostAllocator*>(allocator)->store->take(maxsize + slack);
+  const Block block = reinterpret_cast<QuietframeHostAllocator*>(allocator)->store->take(maxsize + slack);
   if (!block.data) return nullptr;
   auto* memory = g_new0(HostMemory, 1);
   memory->block = block;
@@ -158,7 +158,7 @@ GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* pa
 
 void release(GstAllocator* allocator, GstMemory* memory) {
   auto* host = host_memory(memory);
-  if (!memory->parent) reinterpret_cast<HostAllocator*>(allocator)->store->give(host->block);
+  if (!memory->parent) reinterpret_cast<QuietframeHostAllocator*>(allocator)->store->give(host->block);
   g_free(host);
 }
 
@@ -186,7 +186,7 @@ gboolean is_span(GstMemory* a, GstMemory* b, gsize* offset) {
   return first->data + a->offset + a->size == host_memory(b)->data + b->offset;
 }
 
-void host_allocator_init(HostAllocator* self) {
+void quietframe_host_allocator_init(QuietframeHostAllocator* self) {
   auto* base = GST_ALLOCATOR(self);
   base->mem_type = memory_type;
   base->mem_map = map;
@@ -195,13 +195,14 @@ void host_allocator_init(HostAllocator* self) {
   base->mem_is_span = is_span;
 }
 
-void host_allocator_class_init(HostAllocatorClass* klass) {
+void quietframe_host_allocator_class_init(QuietframeHostAllocatorClass* klass) {
   klass->parent.alloc = allocate;
   klass->parent.free = release;
 }
 
 GstAllocator* make_allocator(HostMemoryKind kind) {
-  auto* self = static_cast<HostAllocator*>(g_object_new(host_allocator_get_type(), nullptr));
+  auto* self =
+      static_cast<QuietframeHostAllocator*>(g_object_new(quietframe_host_allocator_get_type(), nullptr));
   self->store = new BlockStore(kind);
   GST_OBJECT_FLAG_SET(self, GST_OBJECT_FLAG_MAY_BE_LEAKED);
   return GST_ALLOCATOR(gst_object_ref_sink(self));
@@ -221,13 +222,13 @@ bool is_pinned(const GstMemory* memory) {
 }
 
 AllocatorCounts host_allocator_counts(GstAllocator* allocator) {
-  return reinterpret_cast<HostAllocator*>(allocator)->store->counts();
+  return reinterpret_cast<QuietframeHostAllocator*>(allocator)->store->counts();
 }
 void host_allocator_use(GstAllocator* allocator) {
-  reinterpret_cast<HostAllocator*>(allocator)->store->use();
+  reinterpret_cast<QuietframeHostAllocator*>(allocator)->store->use();
 }
 void host_allocator_unuse(GstAllocator* allocator) {
-  reinterpret_cast<HostAllocator*>(allocator)->store->unuse();
+  reinterpret_cast<QuietframeHostAllocator*>(allocator)->store->unuse();
 }
 
 }  // namespace quietframe::gst

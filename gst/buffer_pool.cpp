@@ -7,34 +7,34 @@
 namespace quietframe::gst {
 namespace {
 
-struct HostBufferPool {
+struct QuietframeHostBufferPool {
   GstVideoBufferPool parent;
   GstAllocator* allocator;
 };
-struct HostBufferPoolClass {
+struct QuietframeHostBufferPoolClass {
   GstVideoBufferPoolClass parent;
 };
 
-GType host_buffer_pool_get_type();
-G_DEFINE_TYPE(HostBufferPool, host_buffer_pool, GST_TYPE_VIDEO_BUFFER_POOL)
+GType quietframe_host_buffer_pool_get_type();
+G_DEFINE_TYPE(QuietframeHostBufferPool, quietframe_host_buffer_pool, GST_TYPE_VIDEO_BUFFER_POOL)
 
 gboolean set_config(GstBufferPool* pool, GstStructure* config) {
-  auto* self = reinterpret_cast<HostBufferPool*>(pool);
+  auto* self = reinterpret_cast<QuietframeHostBufferPool*>(pool);
   GstAllocationParams params;
   gst_allocation_params_init(&params);
   gst_buffer_pool_config_get_allocator(config, nullptr, &params);
   gst_buffer_pool_config_set_allocator(config, self->allocator, &params);
-  return GST_BUFFER_POOL_CLASS(host_buffer_pool_parent_class)->set_config(pool, config);
+  return GST_BUFFER_POOL_CLASS(quietframe_host_buffer_pool_parent_class)->set_config(pool, config);
 }
 
 void finalize(GObject* object) {
-  g_clear_pointer(&reinterpret_cast<HostBufferPool*>(object)->allocator, gst_object_unref);
-  G_OBJECT_CLASS(host_buffer_pool_parent_class)->finalize(object);
+  g_clear_pointer(&reinterpret_cast<QuietframeHostBufferPool*>(object)->allocator, gst_object_unref);
+  G_OBJECT_CLASS(quietframe_host_buffer_pool_parent_class)->finalize(object);
 }
 
-void host_buffer_pool_init(HostBufferPool*) {}
+void quietframe_host_buffer_pool_init(QuietframeHostBufferPool*) {}
 
-void host_buffer_pool_class_init(HostBufferPoolClass* klass) {
+void quietframe_host_buffer_pool_class_init(QuietframeHostBufferPoolClass* klass) {
   G_OBJECT_CLASS(klass)->finalize = finalize;
   GST_BUFFER_POOL_CLASS(klass)->set_config = set_config;
 }
@@ -42,7 +42,8 @@ void host_buffer_pool_class_init(HostBufferPoolClass* klass) {
 }  // namespace
 
 GstBufferPool* make_buffer_pool(GstAllocator* allocator) {
-  auto* self = static_cast<HostBufferPool*>(g_object_new(host_buffer_pool_get_type(), nullptr));
+  auto* self =
+      static_cast<QuietframeHostBufferPool*>(g_object_new(quietframe_host_buffer_pool_get_type(), nullptr));
   self->allocator = GST_ALLOCATOR(gst_object_ref(allocator));
   return GST_BUFFER_POOL(gst_object_ref_sink(self));
 }

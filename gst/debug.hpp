@@ -2,5 +2,13 @@
 #pragma once
 #include <gst/gst.h>
 
-extern "C" GstDebugCategory* quietframe_debug_category;
-#define GST_CAT_DEFAULT quietframe_debug_category
+namespace quietframe::gst {
+
+inline GstDebugCategory* debug_category() {
+  static GstDebugCategory* const category = _gst_debug_category_new("videodenoise", 0, "video denoising");
+  return category;
+}
+
+}  // namespace quietframe::gst
+
+#define GST_CAT_DEFAULT ::quietframe::gst::debug_category()

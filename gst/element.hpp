@@ -82,6 +82,7 @@ class VideoDenoise {
   PoolRef pool();
   bool query_latency(GstQuery* query);
   void update_latency();
+  void post_latency();
 
   GstElement* const element_;
   GstPad* const sink_;

@@ -206,6 +206,16 @@ bool VideoDenoise::query_latency(GstQuery* query) {
 }
 
 void VideoDenoise::update_latency() {
+  const auto duration =
+      caps_ && GST_VIDEO_INFO_FPS_N(&info_) > 0
+          ? gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info_)),
+                                  static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info_)))
+          : GST_CLOCK_TIME_NONE;
+  latency_.configure(duration, properties.snapshot().element.async_depth, passthrough_);
+  post_latency();
+}
+
+void VideoDenoise::post_latency() {
   if (!latency_.take_change()) return;
   GST_DEBUG_OBJECT(element_, "latency changed");
   gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));

@@ -2,10 +2,8 @@
 #include "debug.hpp"
 #include "element.hpp"
 
-GstDebugCategory* quietframe_debug_category = nullptr;
-
 static gboolean plugin_init(GstPlugin* plugin) {
-  quietframe_debug_category = _gst_debug_category_new("videodenoise", 0, "video denoising");
+  quietframe::gst::debug_category();  // so that --gst-debug-help lists it
   return gst_element_register(plugin, "videodenoise", GST_RANK_NONE, gst_video_denoise_get_type());
 }
 

@@ -78,6 +78,7 @@ void VideoDenoise::set_passthrough(bool passthrough) {
   allocated_ = false;
   GST_DEBUG_OBJECT(element_, passthrough ? "frames pass untouched" : "frames are filtered");
   gst_pad_push_event(sink_, gst_event_new_reconfigure());
+  update_latency();
 }
 
 bool VideoDenoise::drop_late(GstBuffer* buffer) {
@@ -114,11 +115,11 @@ GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot) {
     queue_.set_depth(snapshot.element.async_depth);
     format_ = format;
     reset_history_ = true;
+    update_latency();
   }
   if (gst_pad_check_reconfigure(src_) || !allocated_) {
     if (const auto flow = queue_.drain(); flow != GST_FLOW_OK) return flow;
     decide_allocation();
-    update_latency();
   }
   return GST_FLOW_OK;
 }
@@ -187,7 +188,7 @@ GstFlowReturn VideoDenoise::deliver(FrameSlot& slot) {
   queue_.frame_done();
   stats.frame_out(report, static_cast<float>(delay) / 1000.f);
   latency_.measure(delay);
-  update_latency();
+  post_latency();
   return gst_pad_push(src_, out.release());
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,45 @@ class Harness {
   GstBus* bus_;
   std::string caps_;
   GstVideoInfo info_;
+};
+
+/// Everything that leaves the element's source pad, in order: "0", "1" for frames by their offset, events by
+/// name.
+class Recorder {
+ public:
+  explicit Recorder(GstElement* element) {
+    pad_ = gst_element_get_static_pad(element, "src");
+    id_ = gst_pad_add_probe(
+        pad_, static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM),
+        record, this, nullptr);
+  }
+  ~Recorder() {
+    gst_pad_remove_probe(pad_, id_);
+    gst_object_unref(pad_);
+  }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  static GstPadProbeReturn record(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    auto& recorder = *static_cast<Recorder*>(self);
+    const std::lock_guard lock(recorder.mutex_);
+    if (!recorder.text_.empty()) recorder.text_ += ' ';
+    recorder.text_ += GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER
+                          ? std::to_string(GST_BUFFER_OFFSET(GST_PAD_PROBE_INFO_BUFFER(info)))
+                          : GST_EVENT_TYPE_NAME(GST_PAD_PROBE_INFO_EVENT(info));
+    return GST_PAD_PROBE_OK;
+  }
+
+  std::mutex mutex_;
+  std::string text_;
+  GstPad* pad_;
+  gulong id_;
 };
 
 inline std::vector<std::uint8_t> bytes(GstBuffer* buffer) {
