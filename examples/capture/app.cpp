@@ -53,7 +53,8 @@ GstPadProbeReturn on_window_event(GstPad*, GstPadProbeInfo* info, gpointer user)
 
 CaptureApp::CaptureApp(const CaptureOptions& options)
     : options_(options), loop_(g_main_loop_new(nullptr, FALSE)) {
-  if (is_looped(options)) clip_ = load_clip({options.source, options.caps, options.source.empty() ? 60 : 300, 512, 512});
+  if (is_looped(options))
+    clip_ = load_clip({options.source, options.caps, options.source.empty() ? 60 : 300, 512, 512});
   pipeline_ = std::make_unique<Pipeline>(describe());
   denoise_ = pipeline_->element("denoise");
   for (const auto& setting : options.settings) set_property(denoise_.get(), setting);

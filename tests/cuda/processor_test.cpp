@@ -144,7 +144,8 @@ class CudaProcessorTest : public ::testing::Test {
         const auto n = static_cast<std::size_t>(i - slots);
         processor().wait_input(n);
         processor().wait(n);
-        ASSERT_TRUE(out[n].holds(expected(static_cast<int>(n)))) << "frame " << n << ": " << std::to_integer<int>(out[n].frame.plane[0][0]);
+        ASSERT_TRUE(out[n].holds(expected(static_cast<int>(n))))
+            << "frame " << n << ": " << std::to_integer<int>(out[n].frame.plane[0][0]);
       }
       if (i < count) {
         const auto n = static_cast<std::size_t>(i);

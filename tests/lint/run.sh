@@ -29,7 +29,8 @@ check_text() {
 }
 
 check_length() {
-  files '*.cpp' '*.hpp' '*.cu' '*.cuh' '*.py' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 " lines (at most 400)" }'
+  files '*.cpp' '*.hpp' '*.cu' '*.cuh' '*.py' '*.sh' | xargs wc -l |
+    awk '$2 != "total" { most = $2 ~ /^tests\// ? 600 : 400; if ($1 > most) print $2 ": " $1 " lines (at most " most ")" }'
 }
 
 check_words() {
@@ -51,7 +52,8 @@ includes() {
 
 check_layers() {
   files kernels | includes 'gst/|glib|gio/|gobject' | sed 's/$/   (kernels knows neither GStreamer nor GLib)/'
-  files gst examples | grep -E '\.(cpp|hpp)$' | includes 'cuda\.h|cuda_runtime|cuda/' | sed 's/$/   (CUDA stays in kernels)/'
+  # cuda/device.hpp includes no CUDA header: it is how the others ask what devices there are.
+  files gst examples | grep -E '\.(cpp|hpp)$' | includes 'cuda\.h|cuda_runtime|cuda/' | grep -v 'cuda/device\.hpp' | sed 's/$/   (CUDA stays in kernels)/'
   files kernels | grep -E '\.(cpp|hpp)$' | grep -v '^kernels/cuda/' | includes 'cuda\.h|cuda_runtime|cuda_fp16|cub/|thrust/' |
     sed 's/$/   (CUDA headers only in kernels\/cuda and .cu files)/'
 }
