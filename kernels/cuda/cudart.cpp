@@ -129,14 +129,7 @@ class CudaRuntime final : public Runtime {
     return cudaSuccess;
   }
   int graph_set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const Copy& c) override {
-    if (c.rows == 1)
-      return cudaGraphExecMemcpyNodeSetParams1D(exec, node, c.to, c.from, c.row_bytes, kind_of(c.kind));
-    cudaMemcpy3DParms p{};
-    p.srcPtr = {const_cast<std::byte*>(c.from), c.from_pitch, c.row_bytes, c.rows};
-    p.dstPtr = {c.to, c.to_pitch, c.row_bytes, c.rows};
-    p.extent = {c.row_bytes, c.rows, 1};
-    p.kind = kind_of(c.kind);
-    return cudaGraphExecMemcpyNodeSetParams(exec, node, &p);
+    return cudaGraphExecMemcpyNodeSetParams1D(exec, node, c.to, c.from, c.row_bytes, kind_of(c.kind));
   }
   int graph_launch(cudaGraphExec_t exec, cudaStream_t s) override { return cudaGraphLaunch(exec, s); }
   int graph_exec_destroy(cudaGraphExec_t exec) override { return cudaGraphExecDestroy(exec); }

@@ -58,11 +58,13 @@ void FrameGraph::add_copy(const Copy& c, cudaStream_t stream) {
   copies_.push_back({node, c});
 }
 
-void FrameGraph::set_copy(std::size_t number, const Copy& c) {
+bool FrameGraph::set_copy(std::size_t number, const Copy& c) {
   auto& slot = copies_[number];
-  if (slot.copy.to == c.to && slot.copy.from == c.from) return;
+  if (slot.copy.to == c.to && slot.copy.from == c.from) return true;
+  if (c.rows > 1) return false;
   QF_CUDA_CHECK(runtime().graph_set_copy(exec_.get(), slot.node, c));
   slot.copy = c;
+  return true;
 }
 
 void FrameGraph::launch(cudaStream_t stream) { QF_CUDA_CHECK(runtime().graph_launch(exec_.get(), stream)); }

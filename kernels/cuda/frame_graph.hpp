@@ -19,8 +19,10 @@ class FrameGraph {
   /// From within `enqueue`: enqueues a copy whose addresses may be set later, by its number in order of
   /// calls.
   void add_copy(const Copy& c, cudaStream_t stream);
-  /// Sets the addresses of copy `number`; its shape stays. Does nothing where they have not changed.
-  void set_copy(std::size_t number, const Copy& c);
+  /// Sets the addresses of copy `number`; its shape stays. Does nothing where they have not changed. False
+  /// where CUDA cannot: nodes of two-dimensional copies keep their addresses, and the frame has to be
+  /// captured anew.
+  [[nodiscard]] bool set_copy(std::size_t number, const Copy& c);
 
   void launch(cudaStream_t stream);
 

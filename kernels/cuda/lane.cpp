@@ -93,22 +93,25 @@ std::size_t Lane::scratch_needed(const FilterInfo* filter) const {
   return bytes;
 }
 
-void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
-  std::array<Copy, max_planes> copies;
+// Sets the host addresses of the captured copies; false where that takes another capture.
+bool Lane::readdress(const GraphKey& key, const Frame& in, const Frame& out) {
   std::size_t number = 0;
-  if (graph_.captured() && key == key_) {
-    if (in.memory != MemoryKind::device) {
-      const int n = copies_of(key.in, in, device_in(), CopyKind::upload, copies);
-      for (int i = 0; i < n; ++i) graph_.set_copy(number++, copies[i]);
-    } else if (key.keep_input) {
-      number += key.in.copies();
-    }
-    if (out.memory != MemoryKind::device) {
-      const int n = copies_of(key.out, out, device_out(), CopyKind::download, copies);
-      for (int i = 0; i < n; ++i) graph_.set_copy(number++, copies[i]);
-    }
-    return;
-  }
+  auto set = [&](const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind) {
+    std::array<Copy, max_planes> copies;
+    const int n = copies_of(layout, host, device, kind, copies);
+    for (int i = 0; i < n; ++i)
+      if (!graph_.set_copy(number++, copies[i])) return false;
+    return true;
+  };
+  if (in.memory == MemoryKind::device)
+    number += key.keep_input ? static_cast<std::size_t>(key.in.copies()) : 0;
+  else if (!set(key.in, in, device_in(), CopyKind::upload))
+    return false;
+  return out.memory == MemoryKind::device || set(key.out, out, device_out(), CopyKind::download);
+}
+
+void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
+  if (graph_.captured() && key == key_ && readdress(key, in, out)) return;
   if (key.filter && !key.filter->run_cuda)
     throw Error(std::string("the filter ") + key.filter->name +
                 " has no CUDA version in this build. Use backend=cpu for it.");

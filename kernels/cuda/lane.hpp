@@ -57,6 +57,7 @@ class Lane {
   }
 
  private:
+  bool readdress(const GraphKey& key, const Frame& in, const Frame& out);
   void enqueue(const GraphKey& key, const Frame& in, const Frame& out);
   void enqueue_group(const GraphKey& key, const Frame& in, const Frame& out, int group);
   void enqueue_copies(const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind);

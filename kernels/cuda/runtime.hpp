@@ -84,7 +84,7 @@ class Runtime {
   virtual int graph_instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) = 0;
   /// `*fits` is false where the graphs differ too much; then the executable one is unchanged.
   virtual int graph_update(cudaGraphExec_t exec, cudaGraph_t graph, bool* fits) = 0;
-  /// `node` is of the graph that `exec` was instantiated from; the shape of the copy stays.
+  /// `node` is of the graph that `exec` was instantiated from; the copy has one row and keeps its size.
   virtual int graph_set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const Copy& c) = 0;
   virtual int graph_launch(cudaGraphExec_t exec, cudaStream_t s) = 0;
   virtual int graph_exec_destroy(cudaGraphExec_t exec) = 0;

@@ -401,7 +401,8 @@ int FakeRuntime::graph_set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, cons
   auto* x = find(execs_, exec);
   if (!x || node_number(node) >= x->size()) return misuse();
   auto& op = (*x)[node_number(node)];
-  if (op.kind != OpKind::copy || op.copy.rows != c.rows || op.copy.row_bytes != c.row_bytes) return misuse();
+  if (op.kind != OpKind::copy || c.rows != 1 || op.copy.rows != 1 || op.copy.row_bytes != c.row_bytes)
+    return misuse();
   op.copy = c;
   ++copies_set;
   return 0;

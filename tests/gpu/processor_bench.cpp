@@ -111,8 +111,7 @@ Rate copy_floor(const Frames& frames, std::size_t bytes, std::size_t count, std:
       [&](std::size_t n) {
         auto& s = slots[n % depth];
         const auto [up, down] = copies(s, n);
-        s.graph.set_copy(0, up);
-        s.graph.set_copy(1, down);
+        if (!s.graph.set_copy(0, up) || !s.graph.set_copy(1, down)) std::abort();  // they have one row each
         s.graph.launch(s.stream.get());
         QF_CUDA_CHECK(runtime().event_record(s.done.get(), s.stream.get()));
       },
