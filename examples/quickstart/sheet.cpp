@@ -1,7 +1,8 @@
-// Draws the contact sheet with GStreamer itself: videocrop, videoscale, textoverlay, compositor and pngenc.
+// Draws the contact sheet: each tile by GStreamer (videocrop, videoscale, textoverlay), then pngenc.
 #include "quickstart/sheet.hpp"
 
 #include <fmt/core.h>
+#include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
 #include <algorithm>
@@ -35,44 +36,71 @@ Layout lay_out(const GstVideoInfo& info, std::size_t tiles) {
   return l;
 }
 
-std::string tile_branch(const GstVideoInfo& info, const Layout& l, std::size_t index) {
-  // Nearest neighbour: what is looked at are the pixels.
-  return fmt::format(
-      " appsrc name=tile{0} format=time ! videocrop left={1} right={2} top={3} bottom={4} ! videoconvert ! "
-      "videoscale method=nearest-neighbour add-borders=false ! video/x-raw,format=RGBA,width={5},height={6},"
-      "pixel-aspect-ratio=1/1 ! textoverlay name=text{0} valignment=top halignment=left xpad=6 ypad=4 "
-      "shaded-background=true draw-outline=false font-desc=\"Sans 11\" ! sheet.sink_{0}",
-      index, l.left, info.width - l.left - l.crop_w, l.top, info.height - l.top - l.crop_h, l.tile_w,
-      l.tile_h);
+// One frame in, one out: pipelines run one after another, because a compositor fed by several sources
+// negotiates in whatever order their threads come, and in GStreamer 1.22 some orders fail.
+void push_one(const Pipeline& pipeline, GstCaps* caps, GstBuffer* frame) {
+  const Owned<GstElement> source = pipeline.element("source");
+  g_object_set(source.get(), "caps", caps, nullptr);
+  GST_BUFFER_PTS(frame) = 0;
+  GST_BUFFER_DURATION(frame) = GST_SECOND / 30;
+  gst_app_src_push_buffer(GST_APP_SRC(source.get()), frame);
+  gst_app_src_end_of_stream(GST_APP_SRC(source.get()));
 }
 
-void feed(const Pipeline& pipeline, const Clip& clip, const Tile& tile, std::size_t index) {
-  g_object_set(pipeline.element(fmt::format("text{}", index).c_str()).get(), "text", tile.caption.c_str(),
-               nullptr);
-  const Owned<GstElement> source = pipeline.element(fmt::format("tile{}", index).c_str());
-  g_object_set(source.get(), "caps", clip.caps.get(), nullptr);
-  GstBuffer* buffer = gst_buffer_copy(tile.frame);
-  GST_BUFFER_PTS(buffer) = 0;
-  GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
-  gst_app_src_push_buffer(GST_APP_SRC(source.get()), buffer);
-  gst_app_src_end_of_stream(GST_APP_SRC(source.get()));
+// Draws the tile, crop_w x crop_h enlarged and with its caption, into `rgb` (rows of `stride` bytes).
+void draw_tile(const Clip& clip, const Layout& l, const Tile& tile, guint8* rgb, std::size_t stride) {
+  // Nearest neighbour: what is looked at are the pixels.
+  Pipeline pipeline(fmt::format(
+      "appsrc name=source format=time ! videocrop left={} right={} top={} bottom={} ! videoconvert ! "
+      "videoscale method=nearest-neighbour add-borders=false ! video/x-raw,format=RGB,width={},height={},"
+      "pixel-aspect-ratio=1/1 ! textoverlay name=text valignment=top halignment=left xpad=6 ypad=4 "
+      "shaded-background=true draw-outline=false font-desc=\"Sans 11\" ! appsink name=sink sync=false",
+      l.left, clip.info.width - l.left - l.crop_w, l.top, clip.info.height - l.top - l.crop_h, l.tile_w,
+      l.tile_h));
+  g_object_set(pipeline.element("text").get(), "text", tile.caption.c_str(), nullptr);
+  push_one(pipeline, clip.caps.get(), gst_buffer_copy(tile.frame));
+  pipeline.set_state(GST_STATE_PLAYING);
+  const Owned<GstElement> sink = pipeline.element("sink");
+  GstSample* sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink.get()), 30 * GST_SECOND);
+  if (!sample) throw PipelineError("the contact sheet's tile \"" + tile.caption + "\" cannot be drawn");
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  const bool mapped = gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) &&
+                      gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ);
+  if (mapped) {
+    const auto* data = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
+    for (int y = 0; y < l.tile_h; ++y)
+      std::copy_n(data + static_cast<std::ptrdiff_t>(y) * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0),
+                  3 * l.tile_w, rgb + static_cast<std::size_t>(y) * stride);
+    gst_video_frame_unmap(&frame);
+  }
+  gst_sample_unref(sample);
+  if (!mapped) throw PipelineError("the contact sheet's tile \"" + tile.caption + "\" cannot be read");
 }
 
 }  // namespace
 
 void write_sheet(const Clip& clip, const std::vector<Tile>& tiles, const std::string& path) {
   const Layout l = lay_out(clip.info, tiles.size());
-  std::string description = "compositor name=sheet background=black";
+  const int rows = (static_cast<int>(tiles.size()) + l.columns - 1) / l.columns;
+  GstVideoInfo sheet;
+  gst_video_info_set_format(&sheet, GST_VIDEO_FORMAT_RGB,
+                            static_cast<guint>(l.columns * (l.tile_w + gap) - gap),
+                            static_cast<guint>(rows * (l.tile_h + gap) - gap));
+  const auto stride = static_cast<std::size_t>(GST_VIDEO_INFO_PLANE_STRIDE(&sheet, 0));
+  std::vector<guint8> rgb(GST_VIDEO_INFO_SIZE(&sheet));
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const int column = static_cast<int>(i) % l.columns, row = static_cast<int>(i) / l.columns;
-    description += fmt::format(" sink_{0}::xpos={1} sink_{0}::ypos={2}", i, column * (l.tile_w + gap),
-                               row * (l.tile_h + gap));
+    const auto column = static_cast<int>(i) % l.columns, row = static_cast<int>(i) / l.columns;
+    draw_tile(clip, l, tiles[i],
+              rgb.data() + static_cast<std::size_t>(row * (l.tile_h + gap)) * stride +
+                  static_cast<std::size_t>(3 * column * (l.tile_w + gap)),
+              stride);
   }
-  description += " ! videoconvert ! video/x-raw,format=RGB ! pngenc snapshot=true ! filesink name=file";
-  for (std::size_t i = 0; i < tiles.size(); ++i) description += tile_branch(clip.info, l, i);
-  Pipeline pipeline(description);
+  Pipeline pipeline("appsrc name=source format=time ! pngenc ! filesink name=file");
   g_object_set(pipeline.element("file").get(), "location", path.c_str(), nullptr);
-  for (std::size_t i = 0; i < tiles.size(); ++i) feed(pipeline, clip, tiles[i], i);
+  GstCaps* caps = gst_video_info_to_caps(&sheet);
+  push_one(pipeline, caps, gst_buffer_new_memdup(rgb.data(), rgb.size()));
+  gst_caps_unref(caps);
   pipeline.set_state(GST_STATE_PLAYING);
   pipeline.wait_eos(30 * GST_SECOND);
 }
