@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "capture/app.hpp"
+#include "common/run_main.hpp"
 
 namespace quietframe::examples {
 namespace {
@@ -43,10 +44,5 @@ int run(int argc, char** argv) {
 }  // namespace quietframe::examples
 
 int main(int argc, char** argv) {
-  try {
-    return quietframe::examples::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return 1;
-  }
+  return quietframe::examples::run_main(quietframe::examples::run, argc, argv);
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "common/run_main.hpp"
 #include "filter.hpp"
 #include "latency/process_use.hpp"
 #include "latency/stream.hpp"
@@ -235,10 +236,5 @@ int run(int argc, char** argv) {
 }  // namespace quietframe::examples
 
 int main(int argc, char** argv) {
-  try {
-    return quietframe::examples::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return 1;
-  }
+  return quietframe::examples::run_main(quietframe::examples::run, argc, argv);
 }

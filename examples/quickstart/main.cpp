@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "common/clip.hpp"
+#include "common/run_main.hpp"
 #include "filter.hpp"
 #include "processor.hpp"
 #include "quickstart/measure.hpp"
@@ -166,10 +167,5 @@ int run(int argc, char** argv) {
 }  // namespace quietframe::examples
 
 int main(int argc, char** argv) {
-  try {
-    return quietframe::examples::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return 1;
-  }
+  return quietframe::examples::run_main(quietframe::examples::run, argc, argv);
 }

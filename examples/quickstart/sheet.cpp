@@ -61,12 +61,12 @@ void draw_tile(const Clip& clip, const Layout& l, const Tile& tile, guint8* rgb,
   push_one(pipeline, clip.caps.get(), gst_buffer_copy(tile.frame));
   pipeline.set_state(GST_STATE_PLAYING);
   const Owned<GstElement> sink = pipeline.element("sink");
-  GstSample* sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink.get()), 30 * GST_SECOND);
+  const Owned<GstSample> sample(gst_app_sink_try_pull_sample(GST_APP_SINK(sink.get()), 30 * GST_SECOND));
   if (!sample) throw PipelineError("the contact sheet's tile \"" + tile.caption + "\" cannot be drawn");
   GstVideoInfo info;
   GstVideoFrame frame;
-  const bool mapped = gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) &&
-                      gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ);
+  const bool mapped = gst_video_info_from_caps(&info, gst_sample_get_caps(sample.get())) &&
+                      gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample.get()), GST_MAP_READ);
   if (mapped) {
     const auto* data = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
     for (int y = 0; y < l.tile_h; ++y)
@@ -74,7 +74,6 @@ void draw_tile(const Clip& clip, const Layout& l, const Tile& tile, guint8* rgb,
                   3 * l.tile_w, rgb + static_cast<std::size_t>(y) * stride);
     gst_video_frame_unmap(&frame);
   }
-  gst_sample_unref(sample);
   if (!mapped) throw PipelineError("the contact sheet's tile \"" + tile.caption + "\" cannot be read");
 }
 
@@ -98,9 +97,8 @@ void write_sheet(const Clip& clip, const std::vector<Tile>& tiles, const std::st
   }
   Pipeline pipeline("appsrc name=source format=time ! pngenc ! filesink name=file");
   g_object_set(pipeline.element("file").get(), "location", path.c_str(), nullptr);
-  GstCaps* caps = gst_video_info_to_caps(&sheet);
-  push_one(pipeline, caps, gst_buffer_new_memdup(rgb.data(), rgb.size()));
-  gst_caps_unref(caps);
+  const Owned<GstCaps> caps(gst_video_info_to_caps(&sheet));
+  push_one(pipeline, caps.get(), gst_buffer_new_memdup(rgb.data(), rgb.size()));
   pipeline.set_state(GST_STATE_PLAYING);
   pipeline.wait_eos(30 * GST_SECOND);
 }

@@ -57,8 +57,8 @@ template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared, cudaStream_t stream,
             const Arguments&... args) {
   if (shared > plain_shared_bytes)
-    QF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(shared)));
+    QF_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   launch(kernel, grid, dim3(static_cast<unsigned>(threads)), shared, false, stream, args...);
 }
 

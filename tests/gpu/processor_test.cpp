@@ -50,7 +50,7 @@ class GpuProcessor : public testing::Test {
     const auto d = largest_difference(wanted.frame(), out.frame());
     const double tolerance = settings.filter ? settings.filter->tolerance : 0;
     const bool floats = format_info(format.format).type == SampleType::f32;
-    EXPECT_TRUE(floats ? d.levels <= tolerance : d.codes <= (tolerance > 0 ? 1.0001 : 0.0))
+    EXPECT_TRUE(floats ? d.levels <= tolerance : d.codes <= (tolerance > 0 ? 1.0 : 0.0))
         << d.levels << " levels apart in group " << d.group << " channel " << d.channel << " at (" << d.x
         << ", " << d.y << ")";
   }

@@ -1,13 +1,13 @@
 #!/bin/bash
 # Everything that needs a GPU, in one run: tests, sanitizers, throughput, latency, churn. Writes the record that
 # tests/gpu-validation.md keeps. Usage: validate.sh BUILD_DIR [RECORD.md [SECTION...]]; sections: tests sanitizers
-# throughput element latency churn (all of them when none is named). Exits 1 when a section failed; a section that could
+# speed throughput element latency churn (all of them when none is named). Exits 1 when a section failed; a section that could
 # not run is recorded as not run, never as passed.
 set -u
 build=$(cd "${1:?usage: validate.sh BUILD_DIR [RECORD.md [SECTION...]]}" && pwd)
 record=$(realpath "${2:-gpu-validation.md}")
 shift $(($# > 2 ? 2 : $#))
-sections=${*:-tests sanitizers throughput element latency churn}
+sections=${*:-tests sanitizers speed throughput element latency churn}
 frames=${QF_LATENCY_FRAMES:-10000}
 tests=$build/tests
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY_1_0=${TMPDIR:-/tmp}/quietframe-validate-registry.bin
@@ -56,9 +56,10 @@ if wants tests; then
   note "## Tests"; note ""
   run "processor on the GPU" 300 "$tests/gpu-processor-test"
   run "every filter against its definition, staged memory" 300 "$tests/parity-test" --backend=cuda
-  for check in median-check filters-check wavelet-check; do
-    if [ -x "$tests/$check" ]; then run "$check" 300 "$tests/$check"; fi
-  done
+  run "median, equal bit for bit" 300 "$tests/median-check" 2
+  run "gaussian, bilateral, nlm against their definitions" 300 "$tests/filters-gpu-check"
+  run "wavelet, every schedule, and the exact median" 300 "$tests/wavelet-gpu" check
+  run "the element" 300 "$tests/element/element-test"
 fi
 if wants sanitizers; then
   note "## compute-sanitizer"; note ""
@@ -66,6 +67,12 @@ if wants sanitizers; then
     run "$tool" 600 "$sanitizer" --tool $tool --error-exitcode 3 "$tests/parity-test" --backend=cuda \
       --gtest_filter='*HostileSizes*:*EveryFormat*'
   done
+fi
+if wants speed; then
+  note "## Kernels: median of graph replays on device memory"; note ""
+  QF_LINES=80 run "wavelet" 120 "$tests/wavelet-gpu" bench
+  QF_LINES=80 run "gaussian, bilateral, nlm" 120 "$tests/filters-gpu-time"
+  QF_LINES=250 run "median, 4K, every second odd window" 120 "$tests/median-sweep" 3 75 4
 fi
 if wants throughput; then
   note "## Throughput of the library's own loop"; note ""

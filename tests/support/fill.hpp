@@ -52,7 +52,7 @@ inline void fill(const Frame& frame, Fill what, unsigned seed, float noise = 12.
 /// Largest difference between two frames of one format, and where.
 struct Difference {
   double levels = 0;
-  double codes = 0;  ///< the same in steps of the format's samples; float formats: as levels
+  double codes = 0;  ///< the same in codes, counted as integers; float formats: as levels
   int group = 0, channel = 0, x = 0, y = 0;
 };
 
@@ -67,7 +67,11 @@ inline Difference largest_difference(const Frame& a, const Frame& b) {
         const double l = load_level<S>(p, va.shift, va.levels_per_code),
                      m = load_level<S>(q, vb.shift, vb.levels_per_code);
         const double d = l == m || (std::isnan(l) && std::isnan(m)) ? 0 : std::abs(l - m);
-        if (!(d <= worst.levels)) worst = {d, d / static_cast<double>(va.levels_per_code), g, c, x, y};
+        if (std::isnan(worst.levels) || d <= worst.levels) return;  // a NaN against a number stays the worst
+        double codes = d;
+        if constexpr (S != SampleType::f32)
+          codes = std::abs(load_code<S>(p, va.shift) - load_code<S>(q, vb.shift));
+        worst = {d, codes, g, c, x, y};
       });
     });
   }
