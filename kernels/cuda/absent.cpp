@@ -22,6 +22,7 @@ class AbsentRuntime final : public Runtime {
   bool pins_host_memory() override { return false; }
   int device_alloc(void**, std::size_t) override { return none(); }
   int device_free(void*) override { return none(); }
+  int device_clear(void*, std::size_t) override { return none(); }
   int host_alloc(void**, std::size_t) override { return none(); }
   int host_free(void*) override { return none(); }
   int stream_create(cudaStream_t*) override { return none(); }

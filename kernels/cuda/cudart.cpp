@@ -61,6 +61,10 @@ class CudaRuntime final : public Runtime {
 
   int device_alloc(void** p, std::size_t bytes) override { return cudaMalloc(p, bytes); }
   int device_free(void* p) override { return cudaFree(p); }
+  int device_clear(void* p, std::size_t bytes) override {
+    if (const auto code = cudaMemset(p, 0, bytes); code != cudaSuccess) return code;
+    return cudaStreamSynchronize(cudaStreamLegacy);
+  }
   int host_alloc(void** p, std::size_t bytes) override {
     return cudaHostAlloc(p, bytes, cudaHostAllocPortable);
   }

@@ -59,6 +59,8 @@ void Lane::allocate(const FrameFormat& format) {
     frames_.reset();
     capacity_ = 0;
     frames_ = allocate_device(sigma_bytes + 2 * capacity);
+    // Staged frames come down in one copy with the padding of their rows, which no kernel writes.
+    QF_CUDA_CHECK(runtime().device_clear(frames_.get(), sigma_bytes + 2 * capacity));
     capacity_ = capacity;
   }
   scratch_.reset();

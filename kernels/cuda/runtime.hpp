@@ -51,7 +51,8 @@ class Runtime {
 
   virtual int device_alloc(void** p, std::size_t bytes) = 0;
   virtual int device_free(void* p) = 0;
-  virtual int host_alloc(void** p, std::size_t bytes) = 0;  ///< page-locked, for every device
+  virtual int device_clear(void* p, std::size_t bytes) = 0;  ///< zeros, there when it returns
+  virtual int host_alloc(void** p, std::size_t bytes) = 0;   ///< page-locked, for every device
   virtual int host_free(void* p) = 0;
 
   virtual int stream_create(cudaStream_t* s) = 0;  ///< not ordered with the legacy default stream

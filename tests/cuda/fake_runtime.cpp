@@ -82,6 +82,12 @@ int FakeRuntime::device_alloc(void** p, std::size_t bytes) {
   return 0;
 }
 
+int FakeRuntime::device_clear(void* p, std::size_t bytes) {
+  if (fails()) return fail_code;
+  std::memset(p, 0, bytes);
+  return 0;
+}
+
 int FakeRuntime::device_free(void* p) {
   {
     std::unique_lock lock(mutex_);  // as cudaFree does: waits for the whole device

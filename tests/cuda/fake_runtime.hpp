@@ -56,6 +56,7 @@ class FakeRuntime final : public Runtime {
   bool pins_host_memory() override { return true; }
   int device_alloc(void** p, std::size_t bytes) override;
   int device_free(void* p) override;
+  int device_clear(void* p, std::size_t bytes) override;
   int host_alloc(void** p, std::size_t bytes) override;
   int host_free(void* p) override;
   int stream_create(cudaStream_t* s) override;

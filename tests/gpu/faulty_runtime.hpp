@@ -33,6 +33,9 @@ class FaultyRuntime final : public Runtime {
   int device_alloc(void** p, std::size_t n) override {
     return or_fail([&] { return inner_.device_alloc(p, n); });
   }
+  int device_clear(void* p, std::size_t n) override {
+    return or_fail([&] { return inner_.device_clear(p, n); });
+  }
   int host_alloc(void** p, std::size_t n) override {
     return or_fail([&] { return inner_.host_alloc(p, n); });
   }
