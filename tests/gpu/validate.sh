@@ -59,7 +59,7 @@ if wants tests; then
   run "median, equal bit for bit" 300 "$tests/median-check" 2
   run "gaussian, bilateral, nlm against their definitions" 300 "$tests/filters-gpu-check"
   run "wavelet, every schedule, and the exact median" 300 "$tests/wavelet-gpu" check
-  run "the element" 300 "$tests/element/element-test"
+  run "the element (its tests ask for the CPU backend)" 300 "$tests/element/element-test"
 fi
 if wants sanitizers; then
   note "## compute-sanitizer"; note ""
