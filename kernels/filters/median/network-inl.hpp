@@ -70,9 +70,21 @@ HWY_INLINE void exchange(V* v) {
   if constexpr (c.keep_high) v[c.b] = hn::Max(a, b);
 }
 
-template <int N, class V, int... I>
-HWY_INLINE void exchange_all(V* v, std::integer_sequence<int, I...>) {
-  (exchange<N, I>(v), ...);
+template <int N, int Begin, class V, int... I>
+HWY_INLINE void exchange_some(V* v, std::integer_sequence<int, I...>) {
+  (exchange<N, Begin + I>(v), ...);
+}
+
+// In halves: clang refuses a fold of more than 256 (its -fbracket-depth), and 7 x 7 takes 383 exchanges.
+template <int N, int Begin, int End, class V>
+HWY_INLINE void exchange_all(V* v) {
+  if constexpr (End - Begin <= 128) {
+    exchange_some<N, Begin>(v, std::make_integer_sequence<int, End - Begin>());
+  } else {
+    constexpr int middle = (Begin + End) / 2;
+    exchange_all<N, Begin, middle>(v);
+    exchange_all<N, middle, End>(v);
+  }
 }
 
 template <int K, class T>
@@ -84,7 +96,7 @@ HWY_NOINLINE void network_rows_of(const Tile<T>& t) {
       hn::Vec<decltype(d)> v[count];
       for (int j = 0; j < K; ++j)
         for (int i = 0; i < K; ++i) v[j * K + i] = hn::LoadU(d, t.in + (y + j) * t.in_pitch + x + i);
-      exchange_all<count>(v, std::make_integer_sequence<int, selection<count>.count>());
+      exchange_all<count, 0, selection<count>.count>(v);
       hn::StoreU(v[count / 2], d, t.out + y * t.out_pitch + x);
     }
 }
