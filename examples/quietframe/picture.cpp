@@ -186,7 +186,7 @@ Picture blank_picture(int width, int height, int channels, int max_code) {
 
 Picture with_max_code(const Picture& p, int max_code) {
   if (p.max_code == max_code) return p;
-  Picture out{p.width, p.height, p.channels, max_code, {}, p.icc};
+  Picture out{p.width, p.height, p.channels, max_code, {}, p.carried};
   out.allocate();
   const double scale = p.is_float() ? max_code : static_cast<double>(max_code) / p.max_code;
   with_sample(p, [&](auto from) {
@@ -205,7 +205,7 @@ Picture with_max_code(const Picture& p, int max_code) {
 
 Picture as_float(const Picture& p) {
   if (p.is_float()) return p;
-  Picture out{p.width, p.height, p.channels, 0, {}, p.icc};
+  Picture out{p.width, p.height, p.channels, 0, {}, p.carried};
   out.allocate();
   with_sample(p, [&](auto from) {
     for (std::size_t i = 0; i < p.samples(); ++i)

@@ -1,5 +1,6 @@
 // One still picture in memory, as files hold them, and its way to the filters and back.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,13 +10,26 @@
 
 namespace quietframe::cli {
 
+/// An ancillary chunk of a PNG file, which filters do not read.
+struct PngChunk {
+  std::array<char, 5> name{};  ///< four letters and 0
+  std::vector<std::byte> data;
+};
+
+/// What a file says about its samples: it travels with the picture to where the output's format has a place
+/// for it.
+struct Carried {
+  std::vector<std::byte> icc;    ///< colour profile; empty: none
+  std::vector<PngChunk> chunks;  ///< from PNG to PNG: the table in formats/png.cpp
+};
+
 /// Samples interleaved, rows without padding, in the machine's byte order.
 struct Picture {
   int width = 0, height = 0;
   int channels = 1;    ///< 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha
   int max_code = 255;  ///< white: 1..255 in bytes, 256..65535 in two bytes; 0: float samples, white is 1
   std::vector<std::byte> data;
-  std::vector<std::byte> icc;  ///< colour profile that travels along; empty: none
+  Carried carried;
 
   bool is_float() const { return max_code == 0; }
   bool has_alpha() const { return channels % 2 == 0; }

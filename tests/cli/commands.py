@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 QUIETFRAME = ""
 COMMANDS = ["denoise", "noise", "synth", "crop", "metrics", "compare", "tune", "bench", "devices", "filters", "formats",
@@ -33,6 +34,41 @@ def png_header(path):
     """Bit depth and colour type."""
     data = pathlib.Path(path).read_bytes()
     return data[24], data[25]
+
+
+def png_chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png_chunks(path):
+    """Name and data of each chunk, in order."""
+    data, at, chunks = pathlib.Path(path).read_bytes(), 8, []
+    while at < len(data):
+        length = struct.unpack(">I", data[at:at + 4])[0]
+        chunks.append((data[at + 4:at + 8], data[at + 8:at + 8 + length]))
+        at += 12 + length
+    return chunks
+
+
+def write_png(path, colour_type, bits, rows, before=(), after=()):
+    """`rows` are bytes as the file holds them; chunks go before and after them."""
+    channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour_type]
+    header = struct.pack(">IIBBBBB", len(rows[0]) * 8 // (bits * channels), len(rows), bits, colour_type, 0, 0, 0)
+    chunks = [(b"IHDR", header), *before, (b"IDAT", zlib.compress(b"".join(b"\0" + r for r in rows))), *after, (b"IEND", b"")]
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(*c) for c in chunks))
+
+
+def gray_profile():
+    """The least ICC profile that libpng takes: a gray display profile with a curve of gamma 1 and a white point."""
+    white = struct.pack(">iii", 0xF6D6, 0x10000, 0xD32D)
+    tags = [(b"wtpt", b"XYZ \0\0\0\0" + white), (b"kTRC", b"curv\0\0\0\0\0\0\0\0")]
+    table, body, at = struct.pack(">I", len(tags)), b"", 132 + 12 * len(tags)
+    for name, data in tags:
+        table += struct.pack(">4sII", name, at + len(body), len(data))
+        body += data
+    size = 128 + len(table) + len(body)
+    head = struct.pack(">I4sI4s4s4s12s4s4s", size, b"none", 0x02100000, b"mntr", b"GRAY", b"XYZ ", b"\0" * 12, b"acsp", b"none")
+    return (head + b"\0" * (68 - len(head)) + white).ljust(128, b"\0") + table + body
 
 
 def write_pgm(path, width, height, maxval, sample):
@@ -142,6 +178,40 @@ class Commands(unittest.TestCase):
             self.assertGreater(len(set(samples)), 0)
             run("denoise", self.at / "odd.pgm", "--filter", "none", "-q", "-o", self.at / "o.pgm")
             self.assertEqual(read_pnm(self.at / "o.pgm"), read_pnm(self.at / "odd.pgm"))
+
+    def test_png_keeps_what_it_says_of_its_samples(self):
+        carried = [(b"gAMA", struct.pack(">I", 45455)), (b"cHRM", struct.pack(">8I", *range(30000, 30008))),
+                   (b"pHYs", struct.pack(">IIB", 2000, 3000, 1)), (b"tEXt", b"Title\0one"), (b"eXIf", b"MM\0*\0\0\0\x08\0\0\0\0\0\0")]
+        srgb, profile = (b"sRGB", b"\1"), (b"iCCP", b"linear\0\0" + zlib.compress(gray_profile()))
+        left = [(b"tIME", b"\x07\xe0\1\1\0\0\0"), (b"bKGD", b"\0\1"), (b"sBIT", b"\x0c"), (b"vpAg", b"12345")]
+        rows = [bytes((x * 37 + y * 11) % 256 for x in range(2 * 9)) for y in range(7)]
+        for colour, kept in (([srgb], [b"sRGB"]), ([profile], [b"iCCP"]), ([srgb, profile], [b"iCCP"])):
+            write_png(self.at / "in.png", 0, 16, rows, colour + carried[:3] + left, carried[3:] + [(b"gAMA", b"123")])
+            for output, command in (("out.png", ["denoise", "--filter", "none", "-q"]), ("crop.png", ["crop", "--rect", "1,1,4,3"])):
+                run(command[0], self.at / "in.png", *command[1:], "-o", self.at / output)
+                got = dict(png_chunks(self.at / output))
+                self.assertEqual(sorted(got), sorted([c[0] for c in carried] + kept + [b"IHDR", b"IDAT", b"IEND"]))
+                for name, data in carried:
+                    self.assertEqual(got[name], data, name)
+                self.assertEqual(png_header(self.at / output), (16, 0))
+                if b"iCCP" in kept:
+                    self.assertEqual(zlib.decompress(got[b"iCCP"].split(b"\0", 1)[1][1:]), gray_profile())
+        self.assertEqual(zlib.decompress(dict(png_chunks(self.at / "out.png"))[b"IDAT"])[1:19], rows[0])  # not converted
+        write_png(self.at / "in.png", 2, 8, [bytes(range(12))] * 4, [(b"tRNS", struct.pack(">3H", 3, 4, 5))])
+        run("denoise", self.at / "in.png", "-q", "-o", self.at / "out.png")
+        self.assertEqual(png_header(self.at / "out.png"), (8, 6))  # a transparent colour has become alpha
+        run("denoise", self.at / "in.png", "-q", "-o", self.at / "out.pam")
+        self.assertEqual((self.at / "out.pam").read_bytes()[-16:][3::4], b"\xff\0\xff\xff")
+
+    def test_profiles_go_between_formats(self):
+        if "without libtiff" in run("formats").stdout:
+            self.skipTest("this build is without libtiff")
+        rows = [bytes(range(y, y + 9)) for y in range(7)]
+        write_png(self.at / "in.png", 0, 8, rows, [(b"iCCP", b"linear\0\0" + zlib.compress(gray_profile()))])
+        run("denoise", self.at / "in.png", "--filter", "none", "-q", "-o", self.at / "x.tif")
+        run("denoise", self.at / "x.tif", "--filter", "none", "-q", "-o", self.at / "out.png")
+        got = dict(png_chunks(self.at / "out.png"))
+        self.assertEqual(zlib.decompress(got[b"iCCP"].split(b"\0", 1)[1][1:]), gray_profile())
 
     def test_formats_keep_pixels(self):
         known = run("formats").stdout

@@ -19,7 +19,7 @@ Picture crop(const Picture& p, const Rect& r) {
   if (r.x + r.width > p.width || r.y + r.height > p.height)
     throw UsageError(fmt::format("--rect {},{},{},{} reaches outside of the {}x{} picture", r.x, r.y, r.width,
                                  r.height, p.width, p.height));
-  Picture out{r.width, r.height, p.channels, p.max_code, {}, p.icc};
+  Picture out{r.width, r.height, p.channels, p.max_code, {}, p.carried};
   out.allocate();
   const auto pixel = static_cast<std::size_t>(p.channels * p.sample_bytes());
   for (int y = 0; y < r.height; ++y)

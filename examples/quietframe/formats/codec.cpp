@@ -63,8 +63,10 @@ constexpr Codec jpeg_row = {"JPEG",  "jpg jpeg", "not in this build, which was m
 
 constexpr Codec codecs[] = {
     {"PNG", "png",
-     "read and written: gray, RGB and alpha of 8 and 16 bits; paletted and interlaced files are read", is_png,
-     png::decode, png::encode},
+     "read and written: gray, RGB and alpha of 8 and 16 bits; paletted and interlaced files are read, "
+     "transparent colours (tRNS) become alpha. iCCP, sRGB, gAMA, cHRM, pHYs, tEXt, zTXt, iTXt and eXIf are "
+     "kept and not applied: samples are filtered as they are stored",
+     is_png, png::decode, png::encode},
     {"PNM", "pbm pgm ppm pnm pam",
      "read and written: binary and ASCII, any maxval from 1 to 65535; PAM with alpha",
      [](Bytes b) { return pnm::matches(b); }, pnm::decode, pnm::encode},

@@ -5,6 +5,7 @@
 #include <jpeglib.h>
 
 #include <csetjmp>
+#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
@@ -21,9 +22,14 @@ struct Reader {
   jpeg_error_mgr errors{};
   std::jmp_buf jump{};
   char message[JMSG_LENGTH_MAX]{};
+  JOCTET* profile = nullptr;
+  unsigned profile_bytes = 0;
   Picture picture;
 
-  ~Reader() { jpeg_destroy_decompress(&jpeg); }
+  ~Reader() {
+    std::free(profile);
+    jpeg_destroy_decompress(&jpeg);
+  }
 };
 
 void on_error(j_common_ptr jpeg) {
@@ -50,6 +56,12 @@ bool read_header(Reader& r, Bytes file) {
     jpeg_calc_output_dimensions(&r.jpeg);
   }
   return true;
+}
+
+// False where there is none, or it is damaged, which libjpeg warns of by jumping: the picture is not.
+bool read_profile(Reader& r) {
+  if (setjmp(r.jump)) return false;
+  return jpeg_read_icc_profile(&r.jpeg, &r.profile, &r.profile_bytes);
 }
 
 bool read_rows(Reader& r) {
@@ -83,6 +95,10 @@ Picture decode(Bytes file) {
                {},
                {}};
   r.picture.allocate();
+  if (read_profile(r)) {
+    const auto* profile = reinterpret_cast<const std::byte*>(r.profile);
+    r.picture.carried.icc.assign(profile, profile + r.profile_bytes);
+  }
   if (!read_rows(r)) throw FileError(fmt::format("is a damaged JPEG: {}", r.message));
   return std::move(r.picture);
 }

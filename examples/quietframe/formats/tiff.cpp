@@ -200,7 +200,8 @@ void read_shown(TIFF* t, Picture& p, const Stream& s) {
 void keep_profile(TIFF* t, Picture& p) {
   std::uint32_t size = 0;
   const std::byte* profile = nullptr;
-  if (TIFFGetField(t, TIFFTAG_ICCPROFILE, &size, &profile) && profile) p.icc.assign(profile, profile + size);
+  if (TIFFGetField(t, TIFFTAG_ICCPROFILE, &size, &profile) && profile)
+    p.carried.icc.assign(profile, profile + size);
 }
 
 void set_fields(TIFF* t, const Picture& p) {
@@ -220,8 +221,9 @@ void set_fields(TIFF* t, const Picture& p) {
     const std::uint16_t kind = EXTRASAMPLE_UNASSALPHA;
     TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &kind);
   }
-  if (!p.icc.empty())
-    TIFFSetField(t, TIFFTAG_ICCPROFILE, static_cast<std::uint32_t>(p.icc.size()), p.icc.data());
+  if (!p.carried.icc.empty())
+    TIFFSetField(t, TIFFTAG_ICCPROFILE, static_cast<std::uint32_t>(p.carried.icc.size()),
+                 p.carried.icc.data());
 }
 
 }  // namespace
