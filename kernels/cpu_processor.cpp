@@ -116,6 +116,7 @@ class CpuProcessor final : public Processor {
                   " cannot be filtered: width and height are 1 to 32767");
     format_ = format;
     slots_ = std::vector<Slot>(static_cast<std::size_t>(std::clamp(slots, 1, 16)));
+    pool_.reserve(static_cast<int>(slots_.size()));
     levels_ = std::vector<Levels>(slots_.size() + max_history);
     submitted_ = 0;
     noise_ = {};

@@ -2,8 +2,6 @@
 // first.
 #pragma once
 #include <condition_variable>
-#include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,6 +9,22 @@
 #include <vector>
 
 namespace quietframe {
+
+/// A callable (begin, end, lane) that someone else keeps: naming one costs no allocation, as a std::function
+/// does.
+class RangeBody {
+ public:
+  template <class F>
+  RangeBody(const F& f)
+      : callable_(&f), call_([](const void* callable, int begin, int end, int lane) {
+          (*static_cast<const F*>(callable))(begin, end, lane);
+        }) {}
+  void operator()(int begin, int end, int lane) const { call_(callable_, begin, end, lane); }
+
+ private:
+  const void* callable_;
+  void (*call_)(const void* callable, int begin, int end, int lane);
+};
 
 class ThreadPool {
  public:
@@ -25,23 +39,32 @@ class ThreadPool {
   /// Most lanes that one parallel_for can use: the pool's threads and the caller.
   int lanes() const { return threads() + 1; }
 
+  /// Makes room for that many tasks that have not begun; submit allocates only beyond it.
+  void reserve(int tasks);
+
   /// Runs `task` on a worker. The task must not throw.
   void submit(std::function<void()> task);
 
   /// Calls body(begin, end, lane) for disjoint ranges that cover 0..count, each of at most `grain` items;
   /// lanes of ranges that run at the same time differ and are < lanes(). Returns when all have run; the
-  /// caller works too, so it may be called from a worker. Rethrows the first exception of a body.
-  void parallel_for(int count, int grain, const std::function<void(int begin, int end, int lane)>& body);
+  /// caller works too, so it may be called from a worker. Rethrows the first exception of a body. Allocates
+  /// nothing.
+  void parallel_for(int count, int grain, RangeBody body);
 
  private:
   struct Job;
-  void work();
-  static bool run_some(Job& job, std::unique_lock<std::mutex>& lock);
-  void retire(const std::shared_ptr<Job>& job);
+  void work(int lane);
+  bool run_some(Job& job, int lane, std::unique_lock<std::mutex>& lock);
+  void push_front(Job& job);
+  void push_back(Job& job);
+  void unlink(const Job& job);
+  void make_idle(Job& job);
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::shared_ptr<Job>> jobs_;  ///< with ranges still to hand out, oldest first
+  Job *first_ = nullptr, *last_ = nullptr;   ///< jobs with ranges still to hand out, oldest first
+  Job* idle_tasks_ = nullptr;                ///< those of tasks_ that are not in use
+  std::vector<std::unique_ptr<Job>> tasks_;  ///< jobs of submit, kept to be used again
   bool stopping_ = false;
   std::vector<std::thread> workers_;
 };
