@@ -138,6 +138,16 @@ class Commands(unittest.TestCase):
         self.assertTrue((self.at / "new" / "folder" / "x.ppm").exists())
         self.assertEqual([], list(self.at.rglob("*.part")))
 
+    def test_a_preset_and_what_is_given_beside_it_in_any_order(self):
+        noisy = self.make()
+        strong, levels = ["--wavelet-preset", "strong"], ["--wavelet-levels", "4"]
+        results = []
+        for flags in [[], strong, strong + levels, levels + strong, levels]:
+            run("denoise", noisy, "-o", self.at / "x.pgm", *flags)
+            results.append((self.at / "x.pgm").read_bytes())
+        self.assertEqual(results[2], results[3])
+        self.assertEqual(4, len(set(results)))
+
     def test_noise_is_the_same_on_any_number_of_threads_and_every_run(self):
         noisy = self.make("noisy.png", "--scene", "target")
         for kind in ["gaussian", "rician", "salt-pepper", "speckle", "poisson"]:

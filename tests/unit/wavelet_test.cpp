@@ -62,6 +62,29 @@ float max_difference(const Image& a, const Image& b) {
   return worst;
 }
 
+TEST(Wavelet, APresetIsItsLevelsAndAlphaWhateverElseIsSet) {
+  ThreadPool pool(2);
+  Image in = noise(41, 37, 9);
+  auto strong = [&](int levels, float alpha) {
+    Params p;
+    p.preset = wavelet::Preset::strong;
+    p.levels = levels;
+    p.alpha = alpha;
+    p.basis = Basis::sym4;
+    return run(in, p, -1.f, pool).out.data;
+  };
+  auto plain = [&](int levels, float alpha) {
+    Params p;
+    p.levels = levels;
+    p.alpha = alpha;
+    p.basis = Basis::sym4;
+    return run(in, p, -1.f, pool).out.data;
+  };
+  EXPECT_EQ(strong(1, 1.f), plain(3, 2.1f));
+  EXPECT_EQ(strong(4, 0.5f), plain(4, 1.05f));
+  EXPECT_NE(strong(1, 1.f), plain(1, 1.f));
+}
+
 float median_by_sorting(std::vector<float> values) {
   for (auto& v : values) v = std::abs(v);
   std::ranges::sort(values);

@@ -20,7 +20,8 @@ Subbands subbands_of(Scratch& scratch, int level, int width, int height) {
 
 }  // namespace
 
-void run_cpu(CpuJob& job, const Params& p) {
+void run_cpu(CpuJob& job, const Params& given) {
+  const Params p = resolved(given);
   const Bank& bank = bank_of(p.basis);
   std::array<Subbands, max_levels> level;
   int w = job.in.width(), h = job.in.height(), widest = w;

@@ -74,7 +74,8 @@ std::size_t cuda_scratch(const CudaShape& shape) {
   return std::max(fused_scratch(shape), stages_scratch(shape.width, shape.height));
 }
 
-void run_cuda(const CudaJob& job, const Params& p) {
+void run_cuda(const CudaJob& job, const Params& given) {
+  const Params p = resolved(given);
   if (p.schedule == Schedule::fused)
     enqueue_fused(job, p);
   else

@@ -19,10 +19,15 @@ namespace quietframe::wavelet {
 inline constexpr char blurb[] = "Wavelet shrinkage with thresholds set by the noise";
 inline constexpr double tolerance = 1e-3;
 
+enum class Preset : int { paper, strong };
 enum class Basis : int { haar, db4, sym4, coif2, bior44 };
 enum class Rule : int { soft, hard, garrote };
 enum class Schedule : int { fused, branches, stages };
 
+inline constexpr Choice preset_choices[] = {
+    {"paper", "As published, the thresholds and levels as given: light and fast"},
+    {"strong", "For strong noise: at least 3 levels, and thresholds 2.1 times as high"},
+};
 inline constexpr Choice basis_choices[] = {
     {"haar", "Haar: 2 taps, sharp but blocky"},
     {"db4", "Daubechies with 4 vanishing moments: 8 taps"},
@@ -44,6 +49,7 @@ inline constexpr Choice schedule_choices[] = {
 inline constexpr int max_levels = 5;
 
 struct Params {
+  Preset preset = Preset::paper;
   Basis basis = Basis::bior44;
   int levels = 1;
   float alpha = 1.f;
@@ -53,6 +59,7 @@ struct Params {
 };
 
 inline constexpr ParamInfo params[] = {
+    QF_PARAM_ENUM(Params, preset, "preset", preset_choices, "What levels and alpha start from"),
     QF_PARAM_ENUM(Params, basis, "basis", basis_choices, "Wavelet"),
     QF_PARAM(Params, levels, "levels", "", 1, max_levels,
              "Levels of the transform: each one more reaches noise of twice the size"),
@@ -68,6 +75,16 @@ inline constexpr ParamInfo params[] = {
     QF_PARAM_ENUM(Params, schedule, "schedule", schedule_choices,
                   "How the work is laid out on CUDA; the result is the same, and the CPU has one way only"),
 };
+
+/// The parameters that `p` stands for: its preset turned into levels and alpha. docs/wavelet.md says how
+/// `strong` was found. The filter's programs begin with this.
+constexpr Params resolved(Params p) {
+  if (p.preset == Preset::strong) {
+    p.levels = p.levels < 3 ? 3 : p.levels;
+    p.alpha *= 2.1f;
+  }
+  return p;
+}
 
 inline NoiseUse noise_use(const Params&) { return NoiseUse::own; }
 inline int history(const Params&) { return 0; }
