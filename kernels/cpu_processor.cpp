@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 
+#include "finish.hpp"
 #include "noise/estimate.hpp"
 #include "noise/smoothed.hpp"
 #include "processor.hpp"
@@ -199,7 +200,11 @@ class CpuProcessor final : public Processor {
     const auto start = Clock::now();
     try {
       const int groups = format_info(format_.format).groups;
-      for (int g = 0; g < groups; ++g) run_group(slot, g);
+      if (slot.settings.mask) check_mask(*slot.settings.mask, format_);
+      for (int g = 0; g < groups; ++g) {
+        run_group(slot, g);
+        if (needs_finish(slot.settings)) finish_group(slot, g);
+      }
     } catch (...) {
       slot.error = std::current_exception();
       abandon(slot.number);
@@ -255,6 +260,14 @@ class CpuProcessor final : public Processor {
       store_rows(planes.in, planes.out, out, strength, begin, end);
       if (in.carry) copy_carry(in, out, begin, end);
     });
+  }
+
+  void finish_group(Slot& slot, int g) {
+    const auto& s = slot.settings;
+    const auto in = group_view(slot.in, g), out = group_view(slot.out, g);
+    const auto f =
+        finish_of(format_, g, s.region, s.common.preview, s.mask ? s.mask->pixels.data() : nullptr);
+    pool_.parallel_for(in.height, 64, [&](int begin, int end, int) { finish_rows(f, in, out, begin, end); });
   }
 
   std::array<float, max_channels> sigma_of(Slot& slot, const PlanarGroup& planes, int g) {

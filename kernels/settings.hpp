@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "param.hpp"
+#include "region.hpp"
 
 namespace quietframe {
 
@@ -14,6 +16,7 @@ struct FilterInfo;
 
 enum class Planes : int { all, luma };
 enum class NoiseEstimate : int { exact, smoothed };
+enum class Preview : int { off, split, difference, noise };
 
 inline constexpr Choice planes_choices[] = {
     {"all", "Filter luma and chroma"},
@@ -25,6 +28,14 @@ inline constexpr Choice noise_estimate_choices[] = {
      "Of the frames before it, smoothed over stream time: no flicker. The CUDA backend takes exact instead"},
 };
 
+inline constexpr Choice preview_choices[] = {
+    {"off", "The filtered frame"},
+    {"split", "The left half of the frame as it came in, the right half filtered"},
+    {"difference",
+     "Eight times the absolute difference of input and output, on black: where the filter acts"},
+    {"noise", "What the filter took away, on mid-grey: structure in it is detail lost"},
+};
+
 /// Settings that every filter shares.
 struct CommonParams {
   float strength = 1.f;
@@ -32,6 +43,7 @@ struct CommonParams {
   Planes planes = Planes::all;
   float noise_sigma = 0.f;
   NoiseEstimate noise_estimate = NoiseEstimate::exact;
+  Preview preview = Preview::off;
 
   bool operator==(const CommonParams&) const = default;
 };
@@ -46,6 +58,7 @@ inline constexpr ParamInfo common_params[] = {
              "Standard deviation of the noise; 0: estimated for each plane"),
     QF_PARAM_ENUM(CommonParams, noise_estimate, "noise-estimate", noise_estimate_choices,
                   "Which estimate stands in for noise-sigma=0"),
+    QF_PARAM_ENUM(CommonParams, preview, "preview", preview_choices, "What is shown, for tuning"),
 };
 
 inline constexpr std::size_t max_params_size = 64;  ///< bytes; every filter's Params fits
@@ -55,10 +68,18 @@ struct FrameSettings {
   const FilterInfo* filter = nullptr;
   alignas(8) std::array<std::byte, max_params_size> params{};  ///< filter->params's struct
   CommonParams common;
+  Region region;                     ///< what is outside of it stays as it is, byte for byte
+  std::shared_ptr<const Mask> mask;  ///< likewise; of the frame's size, or null
   bool reset_history =
       false;  ///< first frame, DISCONT, flush, seek: what came before says nothing about this one
   std::int64_t stream_time = -1;  ///< nanoseconds, -1 when unknown
 };
+
+/// Whether a frame leaves as it came, bit for bit.
+inline bool changes_nothing(const FrameSettings& s) {
+  const bool shows_frame = s.common.preview == Preview::off || s.common.preview == Preview::split;
+  return shows_frame && (!s.filter || s.common.strength == 0.f);
+}
 
 /// Settings with `filter` at its defaults.
 FrameSettings default_settings(const FilterInfo& filter);

@@ -22,8 +22,6 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-bool changes_nothing(const FrameSettings& s) { return !s.filter || s.common.strength == 0.f; }
-
 // Runs `work`; what it throws about the file becomes the picture's error.
 template <class F>
 void catching(PictureResult& result, F&& work) {

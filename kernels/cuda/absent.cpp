@@ -23,6 +23,7 @@ class AbsentRuntime final : public Runtime {
   int device_alloc(void**, std::size_t) override { return none(); }
   int device_free(void*) override { return none(); }
   int device_clear(void*, std::size_t) override { return none(); }
+  int device_upload(void*, const void*, std::size_t) override { return none(); }
   int host_alloc(void**, std::size_t) override { return none(); }
   int host_free(void*) override { return none(); }
   int stream_create(cudaStream_t*) override { return none(); }
@@ -38,11 +39,11 @@ class AbsentRuntime final : public Runtime {
   int event_elapsed(float*, cudaEvent_t, cudaEvent_t) override { return none(); }
   int copy_node(const Copy&, cudaStream_t, cudaGraphNode_t*) override { return none(); }
   int copy_group(const GroupView&, const GroupView&, cudaStream_t) override { return none(); }
+  int finish_group(const Finish&, const GroupView&, const GroupView&, cudaStream_t) override {
+    return none();
+  }
   std::size_t noise_scratch(const CudaShape&) override { return 0; }
   int estimate_noise(const GroupView&, const CudaSigma&, std::byte*, cudaStream_t) override { return none(); }
-  bool runs(const FilterInfo&) override { return false; }
-  std::size_t filter_scratch(const FilterInfo&, const CudaShape&) override { return 0; }
-  int run_filter(const FilterInfo&, const CudaJob&, const void*) override { return none(); }
   int capture_begin(cudaStream_t) override { return none(); }
   int capture_end(cudaStream_t, cudaGraph_t*) override { return none(); }
   int graph_destroy(cudaGraph_t) override { return none(); }

@@ -6,6 +6,7 @@
 
 #include "cuda/error.hpp"
 #include "cuda/runtime.hpp"
+#include "finish.hpp"
 
 namespace quietframe::cuda {
 namespace {
@@ -53,6 +54,8 @@ void CudaProcessor::configure(const FrameFormat& format, int slots) {
     throw;
   }
   submitted_ = history_from_ = history_until_ = 0;
+  mask_.reset();  // it is checked anew against the frames' size
+  mask_pixels_.reset();
   input_waiter_.reset();
   output_waiter_.reset();
   configured_ = true;
@@ -116,6 +119,7 @@ void CudaProcessor::start(std::uint64_t number, InFlight& slot, Frame in, Frame 
     throw Error("a frame of " + describe(in.format == format_ ? out.format : in.format) +
                 " was submitted to a processor configured for " + describe(format_));
   enter();
+  use_mask(settings.mask);
   stage(slot, in, out);
   expect_sigma(slot, settings);
   if (settings.reset_history) history_from_ = number;
@@ -129,6 +133,20 @@ void CudaProcessor::start(std::uint64_t number, InFlight& slot, Frame in, Frame 
   slot.upload_event = key.upload_event;
   slot.timed = key.timing;
   if (in.memory != MemoryKind::device || key.keep_input) lane.hold(number, key);
+}
+
+// A mask changes seldom, so all frames share the one on the device, and those in flight finish with the old
+// one first.
+void CudaProcessor::use_mask(const std::shared_ptr<const Mask>& mask) {
+  if (mask == mask_) return;
+  if (mask) check_mask(*mask, format_);
+  drain();
+  mask_.reset();
+  mask_pixels_.reset();
+  if (!mask) return;
+  mask_pixels_ = allocate_device(mask->pixels.size());
+  QF_CUDA_CHECK(runtime().device_upload(mask_pixels_.get(), mask->pixels.data(), mask->pixels.size()));
+  mask_ = mask;
 }
 
 // Ordinary memory cannot be read by the GPU's copy engines beside other work: the driver would copy it
@@ -161,6 +179,9 @@ GraphKey CudaProcessor::key_of(std::uint64_t number, InFlight& slot, const Frame
   key.filter = settings.filter;
   key.params = settings.params;
   key.common = settings.common;
+  key.finish = needs_finish(settings);
+  key.region = settings.region;
+  key.mask = reinterpret_cast<const std::uint8_t*>(mask_pixels_.get());
   key.timing = timing_;
   key.events = &slot.events;
   key.sigma_report = slot.sigma_report;

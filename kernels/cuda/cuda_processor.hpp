@@ -54,6 +54,7 @@ class CudaProcessor final : public Processor {
   void make_lanes(std::size_t count);
   void make_slots(std::size_t count);
   void start(std::uint64_t number, InFlight& slot, Frame in, Frame out, const FrameSettings& settings);
+  void use_mask(const std::shared_ptr<const Mask>& mask);
   void stage(InFlight& slot, Frame& in, Frame& out);
   GraphKey key_of(std::uint64_t number, InFlight& slot, const Frame& in, const Frame& out,
                   const FrameSettings& settings);
@@ -68,8 +69,10 @@ class CudaProcessor final : public Processor {
   bool configured_ = false;
   std::atomic<bool> timing_{false};
   std::uint64_t submitted_ = 0;
-  std::uint64_t history_from_ = 0;   ///< frames before this one say nothing about the next
-  std::uint64_t history_until_ = 0;  ///< up to this frame, inputs in lanes may still be read by later frames
+  std::uint64_t history_from_ = 0;    ///< frames before this one say nothing about the next
+  std::uint64_t history_until_ = 0;   ///< up to this frame, inputs in lanes may still be read by later frames
+  std::shared_ptr<const Mask> mask_;  ///< what mask_pixels_ holds
+  DeviceMemory mask_pixels_;
   PinnedMemory sigma_reports_;
   std::deque<Lane> lanes_;
   std::vector<InFlight> slots_;

@@ -3,7 +3,7 @@
 
 #include "cuda/copy_group.hpp"
 #include "cuda/device.hpp"
-#include "cuda/job.hpp"
+#include "cuda/finish_group.hpp"
 #include "cuda/runtime.hpp"
 #include "noise/estimate_cuda.hpp"
 
@@ -66,6 +66,9 @@ class CudaRuntime final : public Runtime {
     if (const auto code = cudaMemset(p, 0, bytes); code != cudaSuccess) return code;
     return cudaStreamSynchronize(cudaStreamLegacy);
   }
+  int device_upload(void* to, const void* from, std::size_t bytes) override {
+    return cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
+  }
   int host_alloc(void** p, std::size_t bytes) override {
     return cudaHostAlloc(p, bytes, cudaHostAllocPortable);
   }
@@ -108,20 +111,15 @@ class CudaRuntime final : public Runtime {
     launch_copy_group(in, out, s);
     return cudaGetLastError();
   }
+  int finish_group(const Finish& f, const GroupView& in, const GroupView& out, cudaStream_t s) override {
+    launch_finish_group(f, in, out, s);
+    return cudaGetLastError();
+  }
 
   std::size_t noise_scratch(const CudaShape& shape) override { return estimate_sigma_cuda_scratch(shape); }
   int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                      cudaStream_t s) override {
     estimate_sigma_cuda(in, sigma, scratch, s);
-    return cudaSuccess;
-  }
-
-  bool runs(const FilterInfo& filter) override { return filter.run_cuda != nullptr; }
-  std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override {
-    return filter.cuda_scratch(shape);
-  }
-  int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override {
-    filter.run_cuda(job, params);  // throws where a launch fails
     return cudaSuccess;
   }
 

@@ -7,6 +7,7 @@
 #include "cuda/error.hpp"
 #include "cuda/job.hpp"
 #include "cuda/runtime.hpp"
+#include "finish.hpp"
 
 namespace quietframe::cuda {
 namespace {
@@ -90,7 +91,7 @@ std::size_t Lane::scratch_needed(const FilterInfo* filter) const {
   if (!filter) return 0;
   for (int g = 0; g < format_info(format_.format).groups; ++g) {
     const auto shape = shape_of(format_, g);
-    bytes = std::max({bytes, runtime().filter_scratch(*filter, shape), runtime().noise_scratch(shape)});
+    bytes = std::max({bytes, filter->cuda_scratch(shape), runtime().noise_scratch(shape)});
   }
   return bytes;
 }
@@ -114,7 +115,7 @@ bool Lane::readdress(const GraphKey& key, const Frame& in, const Frame& out) {
 
 void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
   if (graph_.captured() && key == key_ && readdress(key, in, out)) return;
-  if (key.filter && !runtime().runs(*key.filter))
+  if (key.filter && !key.filter->run_cuda)
     throw Error(std::string("the filter ") + key.filter->name +
                 " has no CUDA version in this build. Use backend=cpu for it.");
   if (const auto bytes = scratch_needed(key.filter); bytes > scratch_bytes_) {
@@ -149,9 +150,16 @@ void Lane::enqueue(const GraphKey& key, const Frame& in, const Frame& out) {
   if (out.memory != MemoryKind::device) to = device_frame(key.out, format_, device_out());
   if (has_orphans(format_)) QF_CUDA_CHECK(runtime().copy_group(bytes_of(from), bytes_of(to), stream()));
   for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_group(key, from, to, g);
+  if (key.finish)
+    for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_finish(key, from, to, g);
   record(key, 2, stream());
   if (out.memory != MemoryKind::device) enqueue_copies(key.out, out, device_out(), CopyKind::download);
   record(key, 3, stream());
+}
+
+void Lane::enqueue_finish(const GraphKey& key, const Frame& from, const Frame& to, int group) {
+  const auto f = finish_of(format_, group, key.region, key.common.preview, key.mask);
+  QF_CUDA_CHECK(runtime().finish_group(f, group_view(from, group), group_view(to, group), stream()));
 }
 
 void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to, int group) {
@@ -184,7 +192,7 @@ void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to
     if (use == NoiseUse::shared)
       QF_CUDA_CHECK(runtime().estimate_noise(in, job.sigma, scratch_.get(), stream()));
   }
-  QF_CUDA_CHECK(runtime().run_filter(*key.filter, job, key.params.data()));
+  key.filter->run_cuda(job, key.params.data());
 }
 
 }  // namespace quietframe::cuda

@@ -22,6 +22,9 @@ struct GraphKey {
   const FilterInfo* filter = nullptr;
   std::array<std::byte, max_params_size> params{};
   CommonParams common;
+  bool finish = false;  ///< region, mask or preview ask for it
+  Region region;
+  const std::uint8_t* mask = nullptr;  ///< on the device
   FrameLayout in, out;
   Frame in_device, out_device;  ///< where the caller's own memory is on the device, else null planes
   std::array<Frame, max_history> past_frames{};  ///< on the device, newest first
@@ -60,6 +63,7 @@ class Lane {
   bool readdress(const GraphKey& key, const Frame& in, const Frame& out);
   void enqueue(const GraphKey& key, const Frame& in, const Frame& out);
   void enqueue_group(const GraphKey& key, const Frame& in, const Frame& out, int group);
+  void enqueue_finish(const GraphKey& key, const Frame& in, const Frame& out, int group);
   void enqueue_copies(const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind);
   std::byte* device_in() const;
   std::byte* device_out() const;

@@ -7,10 +7,9 @@
 #include "cuda/types.hpp"
 
 namespace quietframe {
-struct CudaJob;
 struct CudaShape;
 struct CudaSigma;
-struct FilterInfo;
+struct Finish;
 struct GroupView;
 }  // namespace quietframe
 
@@ -54,7 +53,8 @@ class Runtime {
   virtual int device_alloc(void** p, std::size_t bytes) = 0;
   virtual int device_free(void* p) = 0;
   virtual int device_clear(void* p, std::size_t bytes) = 0;  ///< zeros, there when it returns
-  virtual int host_alloc(void** p, std::size_t bytes) = 0;   ///< page-locked, for every device
+  virtual int device_upload(void* to, const void* from, std::size_t bytes) = 0;  ///< there when it returns
+  virtual int host_alloc(void** p, std::size_t bytes) = 0;  ///< page-locked, for every device
   virtual int host_free(void* p) = 0;
 
   virtual int stream_create(cudaStream_t* s) = 0;  ///< not ordered with the legacy default stream
@@ -75,16 +75,13 @@ class Runtime {
   virtual int copy_node(const Copy& c, cudaStream_t s, cudaGraphNode_t* node) = 0;
   /// Samples and carry bytes of a group that no filter touches.
   virtual int copy_group(const GroupView& in, const GroupView& out, cudaStream_t s) = 0;
+  /// The region and the preview of a group that has been filtered; f.mask is device memory.
+  virtual int finish_group(const Finish& f, const GroupView& in, const GroupView& out, cudaStream_t s) = 0;
 
   virtual std::size_t noise_scratch(const CudaShape& shape) = 0;
   /// estimate_sigma_cuda of noise/estimate_cuda.hpp.
   virtual int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                              cudaStream_t s) = 0;
-
-  /// Whether there is a program of `filter` here; its scratch; and its work, enqueued on job.stream.
-  virtual bool runs(const FilterInfo& filter) = 0;
-  virtual std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) = 0;
-  virtual int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) = 0;
 
   virtual int capture_begin(cudaStream_t s) = 0;
   virtual int capture_end(cudaStream_t s, cudaGraph_t* graph) = 0;  ///< null graph where capture was broken

@@ -1,14 +1,13 @@
 // The fake GPU.
 #include "fake_runtime.hpp"
 
-#include "fake_filter.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "cuda/job.hpp"
+#include "finish.hpp"
 
 namespace quietframe::cuda {
 namespace {
@@ -87,6 +86,14 @@ int FakeRuntime::device_alloc(void** p, std::size_t bytes) {
 int FakeRuntime::device_clear(void* p, std::size_t bytes) {
   if (fails()) return fail_code;
   std::memset(p, 0, bytes);
+  return 0;
+}
+
+int FakeRuntime::device_upload(void* to, const void* from, std::size_t bytes) {
+  if (fails()) return fail_code;
+  const std::lock_guard lock(mutex_);
+  if (!on_device(static_cast<const std::byte*>(to), bytes)) return misuse();
+  std::memcpy(to, from, bytes);
   return 0;
 }
 
@@ -340,6 +347,12 @@ int FakeRuntime::copy_group(const GroupView& in, const GroupView& out, cudaStrea
   return 0;
 }
 
+int FakeRuntime::finish_group(const Finish& f, const GroupView& in, const GroupView& out, cudaStream_t s) {
+  if (fails()) return fail_code;
+  enqueue(s, [f, in, out] { finish_rows(f, in, out, 0, in.height); });
+  return 0;
+}
+
 // A number that tells frames apart: the first sample.
 int FakeRuntime::estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte*, cudaStream_t s) {
   if (fails()) return fail_code;
@@ -347,19 +360,6 @@ int FakeRuntime::estimate_noise(const GroupView& in, const CudaSigma& sigma, std
     for (int c = 0; c < in.channels; ++c)
       sigma.device[c] = sigma.report[c] = static_cast<float>(std::to_integer<int>(*in.channel[c]));
   });
-  return 0;
-}
-
-std::size_t FakeRuntime::filter_scratch(const FilterInfo& filter, const CudaShape& shape) {
-  return filter.run_definition ? 256 : filter.cuda_scratch(shape);
-}
-
-int FakeRuntime::run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) {
-  if (fails()) return fail_code;
-  if (filter.run_definition)
-    enqueue(job.stream, definition_on(filter, job, params));
-  else
-    filter.run_cuda(job, params);
   return 0;
 }
 

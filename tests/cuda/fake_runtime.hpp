@@ -39,8 +39,7 @@ class FakeRuntime final : public Runtime {
   FakeRuntime();
   ~FakeRuntime() override;
 
-  /// Filters that have a definition run by it, on the CPU; for those of tests: runs `work` on `s` in order
-  /// (or captures it).
+  /// For filters of tests: runs `work` on `s` in order (or captures it).
   void enqueue(cudaStream_t s, std::function<void()> work);
 
   int driver_version(int* v) override { return *v = 13000, 0; }
@@ -58,6 +57,7 @@ class FakeRuntime final : public Runtime {
   int device_alloc(void** p, std::size_t bytes) override;
   int device_free(void* p) override;
   int device_clear(void* p, std::size_t bytes) override;
+  int device_upload(void* to, const void* from, std::size_t bytes) override;
   int host_alloc(void** p, std::size_t bytes) override;
   int host_free(void* p) override;
   int stream_create(cudaStream_t* s) override;
@@ -73,12 +73,10 @@ class FakeRuntime final : public Runtime {
   int event_elapsed(float* ms, cudaEvent_t from, cudaEvent_t to) override;
   int copy_node(const Copy& c, cudaStream_t s, cudaGraphNode_t* node) override;
   int copy_group(const GroupView& in, const GroupView& out, cudaStream_t s) override;
+  int finish_group(const Finish& f, const GroupView& in, const GroupView& out, cudaStream_t s) override;
   std::size_t noise_scratch(const CudaShape&) override { return 256; }
   int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                      cudaStream_t s) override;
-  bool runs(const FilterInfo&) override { return true; }
-  std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override;
-  int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override;
   int capture_begin(cudaStream_t s) override;
   int capture_end(cudaStream_t s, cudaGraph_t* graph) override;
   int graph_destroy(cudaGraph_t graph) override;

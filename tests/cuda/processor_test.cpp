@@ -188,6 +188,55 @@ TEST_F(CudaProcessorTest, OneLaunchAFrameAndNothingRebuilt) {
   EXPECT_EQ(runtime_.copies_set, 2 * 57);  // one address up, one down
 }
 
+// Frames of value 10 become 11 where they are filtered. What is filtered changes from frame to frame while
+// frames are in flight: one column less each time, by rectangle and by mask.
+TEST_F(CudaProcessorTest, RegionAndMaskChangeWhileFramesAreInFlight) {
+  runtime_.copy_takes = std::chrono::microseconds(100);
+  const FrameFormat format{PixelFormat::gray8, 16, 4, 0};
+  for (const bool masked : {false, true}) {
+    processor().configure(format, 3);
+    std::vector<TestFrame> in, out;
+    for (int i = 0; i < 12; ++i) {
+      in.emplace_back(format, 10).frame.memory = MemoryKind::pinned;
+      out.emplace_back(format, 0).frame.memory = MemoryKind::pinned;
+    }
+    const auto check = [&](std::size_t n) {
+      processor().wait(n);
+      for (int x = 0; x < 16; ++x)
+        ASSERT_EQ(std::to_integer<int>(out[n].frame.plane[0][2 * out[n].frame.stride[0] + x]),
+                  x < 16 - static_cast<int>(n) ? 11 : 10)
+            << "frame " << n << " column " << x;
+    };
+    for (std::size_t n = 0; n < 12; ++n) {
+      auto s = settings_of({1, 0, 0});
+      const int width = 16 - static_cast<int>(n);
+      if (masked) {
+        auto mask = std::make_shared<Mask>(Mask{16, 4, std::vector<std::uint8_t>(64)});
+        for (std::size_t i = 0; i < 64; ++i) mask->pixels[i] = static_cast<int>(i % 16) < width ? 255 : 0;
+        s.mask = mask;
+      } else {
+        s.region.limited = true;
+        s.region.count = 1;
+        s.region.rects[0] = {0, 0, width, 4};
+      }
+      if (n >= 3) check(n - 3);
+      processor().submit(in[n].frame, out[n].frame, s);
+    }
+    for (std::size_t n = 9; n < 12; ++n) check(n);
+  }
+}
+
+TEST_F(CudaProcessorTest, AMaskThatFittedIsCheckedAgainAfterASizeChange) {
+  auto s = settings_of({1, 0, 0});
+  s.mask = std::make_shared<Mask>(Mask{64, 16, std::vector<std::uint8_t>(64 * 16, 1)});
+  run(small, 2, 3, MemoryKind::pinned, s, [](int i) { return i + 1; });
+  const FrameFormat other{PixelFormat::nv12, 32, 16, 0};
+  processor().configure(other, 2);
+  TestFrame in(other, 1), out(other, 2);
+  const auto n = processor().submit(in.frame, out.frame, s);
+  EXPECT_THROW(processor().wait(n), Error);
+}
+
 TEST_F(CudaProcessorTest, AParameterChangeUpdatesAndReachesTheNextFrame) {
   processor().configure(small, 2);
   std::vector<TestFrame> in, out;

@@ -36,6 +36,9 @@ class FaultyRuntime final : public Runtime {
   int device_clear(void* p, std::size_t n) override {
     return or_fail([&] { return inner_.device_clear(p, n); });
   }
+  int device_upload(void* to, const void* from, std::size_t n) override {
+    return or_fail([&] { return inner_.device_upload(to, from, n); });
+  }
   int host_alloc(void** p, std::size_t n) override {
     return or_fail([&] { return inner_.host_alloc(p, n); });
   }
@@ -66,16 +69,12 @@ class FaultyRuntime final : public Runtime {
   int copy_group(const GroupView& in, const GroupView& out, cudaStream_t s) override {
     return or_fail([&] { return inner_.copy_group(in, out, s); });
   }
+  int finish_group(const Finish& f, const GroupView& in, const GroupView& out, cudaStream_t s) override {
+    return or_fail([&] { return inner_.finish_group(f, in, out, s); });
+  }
   int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                      cudaStream_t s) override {
     return or_fail([&] { return inner_.estimate_noise(in, sigma, scratch, s); });
-  }
-  bool runs(const FilterInfo& filter) override { return inner_.runs(filter); }
-  std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override {
-    return inner_.filter_scratch(filter, shape);
-  }
-  int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override {
-    return or_fail([&] { return inner_.run_filter(filter, job, params); });
   }
   int capture_begin(cudaStream_t s) override {
     return or_fail([&] { return inner_.capture_begin(s); });

@@ -7,7 +7,7 @@
 #include <memory>
 #include <ostream>
 
-#include "processor.hpp"
+#include "parity/backend.hpp"
 #include "support/fill.hpp"
 #include "support/settings_text.hpp"
 
@@ -18,8 +18,6 @@ std::ostream& operator<<(std::ostream& out, const FilterInfo* f) { return out <<
 namespace {
 
 using namespace test;
-
-BackendRequest request{BackendChoice::cpu, -1, 2};
 
 struct Size {
   int width, height;
@@ -249,7 +247,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--backend=cuda") == 0)
-      quietframe::request.choice = quietframe::BackendChoice::cuda;
+      quietframe::test::request.choice = quietframe::BackendChoice::cuda;
     else if (std::strcmp(argv[i], "--backend=cpu") != 0) {
       std::fprintf(stderr, "%s: unknown option %s (known: --backend=cpu, --backend=cuda, --gtest_...)\n",
                    argv[0], argv[i]);
