@@ -22,7 +22,7 @@ G_DEFINE_TYPE(GstVideoDenoise, gst_video_denoise, GST_TYPE_ELEMENT)
 
 namespace {
 
-enum : guint { prop_active_backend = 1, prop_stats, prop_first_from_rows };
+enum : guint { prop_active_backend = 1, prop_stats, prop_roi, prop_mask, prop_first_from_rows };
 
 VideoDenoise& impl_of(gpointer object) { return *reinterpret_cast<GstVideoDenoise*>(object)->impl; }
 
@@ -75,7 +75,13 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
 }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
-  if (!impl_of(object).properties.set(id, value)) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  auto& impl = impl_of(object);
+  if (id == prop_roi)
+    impl.region.set_roi(value);
+  else if (id == prop_mask)
+    impl.region.set_mask(g_value_get_string(value));
+  else if (!impl.properties.set(id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
@@ -85,6 +91,10 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   } else if (id == prop_stats) {
     impl.want_timing();
     g_value_take_boxed(value, impl.stats.structure());
+  } else if (id == prop_roi) {
+    impl.region.get_roi(value);
+  } else if (id == prop_mask) {
+    g_value_set_string(value, impl.region.mask_location().c_str());
   } else if (!impl.properties.get(id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
@@ -108,6 +118,8 @@ void install_properties(GObjectClass* object) {
           "Frames in, out and dropped, times in microseconds, noise sigma, memory path. Upload, "
           "kernel and download are timed from the first reading on",
           GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  g_object_class_install_property(object, prop_roi, quietframe::gst::roi_spec());
+  g_object_class_install_property(object, prop_mask, quietframe::gst::mask_spec());
   quietframe::gst::Properties::install(object, prop_first_from_rows);
 }
 

@@ -15,6 +15,7 @@
 #include "processor.hpp"
 #include "properties.hpp"
 #include "qos.hpp"
+#include "region_settings.hpp"
 #include "stats.hpp"
 
 G_BEGIN_DECLS
@@ -31,6 +32,7 @@ class VideoDenoise {
   ~VideoDenoise();
 
   Properties properties;
+  RegionSettings region;
   Stats stats;
 
   /// READY to PAUSED: chooses the backend. Throws Error when the one asked for cannot be had.
@@ -106,7 +108,6 @@ class VideoDenoise {
   bool discont_ = false;  ///< a frame was dropped before the next
   std::vector<GType> downstream_metas_;
 
-  std::atomic<bool> explained_ = false;  ///< an element error says why frames no longer flow
   std::atomic<bool> want_timing_ = false;
   std::mutex pool_mutex_;  ///< guards pool_, which flushing reaches from any thread
   PoolRef pool_;

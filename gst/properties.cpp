@@ -225,7 +225,7 @@ Properties::Snapshot Properties::snapshot() const {
   if (values_.filter > 0) s.frame.params = values_.filters[static_cast<std::size_t>(values_.filter) - 1];
   s.frame.common = values_.common;
   s.element = values_.element;
-  s.passthrough = !s.frame.filter || values_.common.strength == 0.f;
+  s.passthrough = changes_nothing(s.frame);
   return s;
 }
 

@@ -22,6 +22,7 @@ struct ElementParams {
   int async_depth = 4;
   int bit_depth = 0;
   bool qos = true;
+  bool roi_from_meta = false;
 };
 
 inline constexpr ParamInfo element_params[] = {
@@ -36,6 +37,10 @@ inline constexpr ParamInfo element_params[] = {
              "Bits in use of GRAY16 samples, least significant first; 0: all 16"),
     QF_PARAM(ElementParams, qos, "qos", "", 0, 1,
              "Drop frames that would reach the sink too late, and say so"),
+    QF_PARAM(ElementParams, roi_from_meta, "roi-from-meta", "", 0, 1,
+             "Filter inside of the frame's GstVideoRegionOfInterestMetas alone (and of roi); a frame that "
+             "has none "
+             "passes untouched"),
 };
 
 /// Filter numbers of the property `filter`: 0 is none, i > 0 is all_filters()[i - 1].

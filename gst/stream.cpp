@@ -55,6 +55,7 @@ Properties::Snapshot VideoDenoise::take_snapshot(GstBuffer* buffer) {
                         : GST_CLOCK_TIME_NONE;
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(element_), time);
   auto snapshot = properties.snapshot();
+  region.apply(snapshot.frame, buffer, snapshot.element.roi_from_meta);
   snapshot.frame.stream_time = GST_CLOCK_TIME_IS_VALID(time) ? static_cast<std::int64_t>(time) : -1;
   return snapshot;
 }
@@ -167,12 +168,7 @@ void VideoDenoise::loop() {
   if (item.event) {
     gst_pad_push_event(src_, item.event.release());
   } else {
-    explained_ = true;  // by guard, unless deliver returns
-    const auto flow = guard(element_, GST_FLOW_ERROR, [&] {
-      const auto result = deliver(*item.frame);
-      explained_ = false;
-      return result;
-    });
+    const auto flow = guard(element_, GST_FLOW_ERROR, [&] { return deliver(*item.frame); });
     if (flow != GST_FLOW_OK) {
       GST_DEBUG_OBJECT(element_, "source pad stops: %s", gst_flow_get_name(flow));
       queue_.fail(flow);

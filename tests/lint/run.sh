@@ -71,7 +71,7 @@ check_symbols() {
 check_needed() {
   [ -n "$(plugins)" ] || { echo "no plugin in $build/gst"; return 77; }
   plugins | while read -r so; do
-    readelf -d "$so" | grep NEEDED | grep -E 'libcuda|libcudart|libnv|libgtest|libpng' | sed "s|^|$so: |"
+    readelf -d "$so" | grep NEEDED | grep -E 'libcuda|libcudart|libnv|libgtest' | sed "s|^|$so: |"
   done
 }
 
