@@ -108,6 +108,7 @@ class VideoDenoise {
   bool discont_ = false;  ///< a frame was dropped before the next
   std::vector<GType> downstream_metas_;
 
+  std::atomic<bool> explained_ = false;  ///< an element error says why frames no longer flow
   std::atomic<bool> want_timing_ = false;
   std::mutex pool_mutex_;  ///< guards pool_, which flushing reaches from any thread
   PoolRef pool_;

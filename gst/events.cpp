@@ -161,11 +161,11 @@ bool VideoDenoise::serialized_event(EventRef event) {
   return true;
 }
 
-// Nothing follows a failure but the end: EOS must still say why, as gstqueue does it.
+// Nothing follows a failure but the end: EOS must still say why, as gstqueue does it, unless that was said.
 bool VideoDenoise::event_after_failure(EventRef event, GstFlowReturn flow) {
   const auto type = GST_EVENT_TYPE(event.get());
   if (flow == GST_FLOW_FLUSHING) return false;
-  if (type == GST_EVENT_EOS && (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS))
+  if (type == GST_EVENT_EOS && !explained_ && (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS))
     GST_ELEMENT_FLOW_ERROR(element_, flow);
   if (type == GST_EVENT_EOS || GST_EVENT_IS_STICKY(event.get()))
     return gst_pad_push_event(src_, event.release());

@@ -168,7 +168,12 @@ void VideoDenoise::loop() {
   if (item.event) {
     gst_pad_push_event(src_, item.event.release());
   } else {
-    const auto flow = guard(element_, GST_FLOW_ERROR, [&] { return deliver(*item.frame); });
+    explained_ = true;  // by guard, unless deliver returns
+    const auto flow = guard(element_, GST_FLOW_ERROR, [&] {
+      const auto result = deliver(*item.frame);
+      explained_ = false;
+      return result;
+    });
     if (flow != GST_FLOW_OK) {
       GST_DEBUG_OBJECT(element_, "source pad stops: %s", gst_flow_get_name(flow));
       queue_.fail(flow);

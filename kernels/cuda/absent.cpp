@@ -44,6 +44,9 @@ class AbsentRuntime final : public Runtime {
   }
   std::size_t noise_scratch(const CudaShape&) override { return 0; }
   int estimate_noise(const GroupView&, const CudaSigma&, std::byte*, cudaStream_t) override { return none(); }
+  bool runs(const FilterInfo&) override { return false; }
+  std::size_t filter_scratch(const FilterInfo&, const CudaShape&) override { return 0; }
+  int run_filter(const FilterInfo&, const CudaJob&, const void*) override { return none(); }
   int capture_begin(cudaStream_t) override { return none(); }
   int capture_end(cudaStream_t, cudaGraph_t*) override { return none(); }
   int graph_destroy(cudaGraph_t) override { return none(); }

@@ -4,6 +4,7 @@
 #include "cuda/copy_group.hpp"
 #include "cuda/device.hpp"
 #include "cuda/finish_group.hpp"
+#include "cuda/job.hpp"
 #include "cuda/runtime.hpp"
 #include "noise/estimate_cuda.hpp"
 
@@ -120,6 +121,15 @@ class CudaRuntime final : public Runtime {
   int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                      cudaStream_t s) override {
     estimate_sigma_cuda(in, sigma, scratch, s);
+    return cudaSuccess;
+  }
+
+  bool runs(const FilterInfo& filter) override { return filter.run_cuda != nullptr; }
+  std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override {
+    return filter.cuda_scratch(shape);
+  }
+  int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override {
+    filter.run_cuda(job, params);  // throws where a launch fails
     return cudaSuccess;
   }
 

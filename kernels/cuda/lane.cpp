@@ -91,7 +91,7 @@ std::size_t Lane::scratch_needed(const FilterInfo* filter) const {
   if (!filter) return 0;
   for (int g = 0; g < format_info(format_.format).groups; ++g) {
     const auto shape = shape_of(format_, g);
-    bytes = std::max({bytes, filter->cuda_scratch(shape), runtime().noise_scratch(shape)});
+    bytes = std::max({bytes, runtime().filter_scratch(*filter, shape), runtime().noise_scratch(shape)});
   }
   return bytes;
 }
@@ -115,7 +115,7 @@ bool Lane::readdress(const GraphKey& key, const Frame& in, const Frame& out) {
 
 void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
   if (graph_.captured() && key == key_ && readdress(key, in, out)) return;
-  if (key.filter && !key.filter->run_cuda)
+  if (key.filter && !runtime().runs(*key.filter))
     throw Error(std::string("the filter ") + key.filter->name +
                 " has no CUDA version in this build. Use backend=cpu for it.");
   if (const auto bytes = scratch_needed(key.filter); bytes > scratch_bytes_) {
@@ -192,7 +192,7 @@ void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to
     if (use == NoiseUse::shared)
       QF_CUDA_CHECK(runtime().estimate_noise(in, job.sigma, scratch_.get(), stream()));
   }
-  key.filter->run_cuda(job, key.params.data());
+  QF_CUDA_CHECK(runtime().run_filter(*key.filter, job, key.params.data()));
 }
 
 }  // namespace quietframe::cuda

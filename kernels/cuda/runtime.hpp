@@ -7,8 +7,10 @@
 #include "cuda/types.hpp"
 
 namespace quietframe {
+struct CudaJob;
 struct CudaShape;
 struct CudaSigma;
+struct FilterInfo;
 struct Finish;
 struct GroupView;
 }  // namespace quietframe
@@ -82,6 +84,11 @@ class Runtime {
   /// estimate_sigma_cuda of noise/estimate_cuda.hpp.
   virtual int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                              cudaStream_t s) = 0;
+
+  /// Whether there is a program of `filter` here; its scratch; and its work, enqueued on job.stream.
+  virtual bool runs(const FilterInfo& filter) = 0;
+  virtual std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) = 0;
+  virtual int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) = 0;
 
   virtual int capture_begin(cudaStream_t s) = 0;
   virtual int capture_end(cudaStream_t s, cudaGraph_t* graph) = 0;  ///< null graph where capture was broken

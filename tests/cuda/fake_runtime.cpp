@@ -1,6 +1,8 @@
 // The fake GPU.
 #include "fake_runtime.hpp"
 
+#include "fake_filter.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -360,6 +362,19 @@ int FakeRuntime::estimate_noise(const GroupView& in, const CudaSigma& sigma, std
     for (int c = 0; c < in.channels; ++c)
       sigma.device[c] = sigma.report[c] = static_cast<float>(std::to_integer<int>(*in.channel[c]));
   });
+  return 0;
+}
+
+std::size_t FakeRuntime::filter_scratch(const FilterInfo& filter, const CudaShape& shape) {
+  return filter.run_definition ? 256 : filter.cuda_scratch(shape);
+}
+
+int FakeRuntime::run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) {
+  if (fails()) return fail_code;
+  if (filter.run_definition)
+    enqueue(job.stream, definition_on(filter, job, params));
+  else
+    filter.run_cuda(job, params);
   return 0;
 }
 

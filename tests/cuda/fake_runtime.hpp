@@ -39,7 +39,8 @@ class FakeRuntime final : public Runtime {
   FakeRuntime();
   ~FakeRuntime() override;
 
-  /// For filters of tests: runs `work` on `s` in order (or captures it).
+  /// Filters that have a definition run by it, on the CPU; for those of tests: runs `work` on `s` in order
+  /// (or captures it).
   void enqueue(cudaStream_t s, std::function<void()> work);
 
   int driver_version(int* v) override { return *v = 13000, 0; }
@@ -77,6 +78,9 @@ class FakeRuntime final : public Runtime {
   std::size_t noise_scratch(const CudaShape&) override { return 256; }
   int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                      cudaStream_t s) override;
+  bool runs(const FilterInfo&) override { return true; }
+  std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override;
+  int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override;
   int capture_begin(cudaStream_t s) override;
   int capture_end(cudaStream_t s, cudaGraph_t* graph) override;
   int graph_destroy(cudaGraph_t graph) override;

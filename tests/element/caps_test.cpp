@@ -91,11 +91,10 @@ TEST(Caps, WhatCannotBeFilteredIsRefused) {
 
 TEST(Caps, FixationKeepsSizeAndFormatOnBothSides) {
   GError* error = nullptr;
-  auto* pipeline = gst_parse_launch(
-      "videotestsrc num-buffers=1 ! videodenoise backend=cpu ! "
-      "video/x-raw,format=P010_10LE,width=45,height=31 ! "
-      "fakesink name=s",
-      &error);
+  auto* pipeline = gst_parse_launch(("videotestsrc num-buffers=1 ! videodenoise backend=" + backend() +
+                                     " ! video/x-raw,format=P010_10LE,width=45,height=31 ! fakesink name=s")
+                                        .c_str(),
+                                    &error);
   ASSERT_TRUE(pipeline && !error);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
   ASSERT_EQ(gst_element_get_state(pipeline, nullptr, nullptr, 20 * GST_SECOND), GST_STATE_CHANGE_SUCCESS);

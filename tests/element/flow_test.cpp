@@ -169,8 +169,9 @@ int threads() {
 // What is left when the process ends is seen by leaks.sh, which runs this under GStreamer's leaks tracer.
 TEST(Flow, PausedAndReadyTwoHundredTimes) {
   auto* pipeline = gst_parse_launch(
-      "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=48 ! videodenoise backend=cpu async-depth=3 ! "
-      "fakesink",
+      ("videotestsrc ! video/x-raw,format=GRAY8,width=64,height=48 ! videodenoise backend=" + backend() +
+       " async-depth=3 ! fakesink")
+          .c_str(),
       nullptr);
   ASSERT_TRUE(pipeline);
   int before = 0;

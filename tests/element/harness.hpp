@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,12 +22,18 @@ using Event = std::unique_ptr<GstEvent, MiniObjectUnref>;
 
 inline constexpr GstClockTime frame_time = 20 * GST_MSECOND;  ///< the harness runs at 50 frames/s
 
-/// `videodenoise` in a harness; the CPU backend unless `settings` say otherwise ("filter=median
+/// The backend that the tests run on: "cpu", or what the environment variable QF_TEST_BACKEND says.
+inline std::string backend() {
+  const char* text = std::getenv("QF_TEST_BACKEND");
+  return text ? text : "cpu";
+}
+
+/// `videodenoise` in a harness, on backend() unless `settings` say otherwise ("filter=median
 /// async-depth=8").
 class Harness {
  public:
   explicit Harness(const std::string& settings = "", const std::string& caps = "") {
-    harness_ = gst_harness_new_parse(("videodenoise name=d backend=cpu " + settings).c_str());
+    harness_ = gst_harness_new_parse(("videodenoise name=d backend=" + backend() + " " + settings).c_str());
     element_ = gst_bin_get_by_name(GST_BIN(harness_->element), "d");
     bus_ = gst_bus_new();
     gst_element_set_bus(harness_->element, bus_);

@@ -76,9 +76,10 @@ TEST(Pools, SourcesAndConvertersWriteIntoOurMemory) {
   for (const char* source : {"videotestsrc num-buffers=6", "videotestsrc num-buffers=6 ! videoconvert",
                              "videotestsrc num-buffers=6 ! queue", "videotestsrc num-buffers=6 ! videoscale",
                              "videotestsrc num-buffers=6 ! videobalance saturation=0.5"}) {
-    const auto text = std::string(source) +
-                      " ! video/x-raw,format=I420,width=320,height=240 ! videodenoise name=d backend=cpu "
-                      "filter=gaussian ! fakesink sync=false";
+    const auto text =
+        std::string(source) +
+        " ! video/x-raw,format=I420,width=320,height=240 ! videodenoise name=d backend=" + backend() +
+        " filter=gaussian ! fakesink sync=false";
     auto* pipeline = gst_parse_launch(text.c_str(), nullptr);
     ASSERT_TRUE(pipeline);
     auto* d = gst_bin_get_by_name(GST_BIN(pipeline), "d");

@@ -76,6 +76,13 @@ class FaultyRuntime final : public Runtime {
                      cudaStream_t s) override {
     return or_fail([&] { return inner_.estimate_noise(in, sigma, scratch, s); });
   }
+  bool runs(const FilterInfo& filter) override { return inner_.runs(filter); }
+  std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override {
+    return inner_.filter_scratch(filter, shape);
+  }
+  int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override {
+    return or_fail([&] { return inner_.run_filter(filter, job, params); });
+  }
   int capture_begin(cudaStream_t s) override {
     return or_fail([&] { return inner_.capture_begin(s); });
   }

@@ -3,6 +3,8 @@
 // mid-stream; every single CUDA call failing once. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "cuda/cuda_processor.hpp"
 #include "faulty_runtime.hpp"
 #include "pinned_frame.hpp"
@@ -77,6 +79,26 @@ TEST_F(GpuProcessor, DirectPathInEveryFormatAndStride) {
                        std::to_string(w) + "x" + std::to_string(h) + " padding " + std::to_string(padding));
           compare(settings_of(filter), {info.format, w, h, 0}, padding, Fill::scene, 3);
         }
+}
+
+// Every program of every filter (each value of each of its choices) on one small frame: little enough for
+// racecheck.
+TEST_F(GpuProcessor, EveryProgramOnASmallFrame) {
+  const char* only = std::getenv("QF_TEST_FILTER");
+  for (const auto* filter : filters()) {
+    if (!filter || (only && std::string(only) != filter->name)) continue;
+    for (const auto& row : filter->params)
+      for (std::size_t choice = 0; choice < std::max<std::size_t>(row.choices.size(), 1); ++choice) {
+        if (row.choices.empty() && &row != &filter->params.front()) continue;  // the defaults, once
+        auto settings = settings_of(filter);
+        if (!row.choices.empty()) row.set(settings.params.data(), static_cast<double>(choice));
+        for (const auto format : {PixelFormat::gray8, PixelFormat::rgb, PixelFormat::gray16_le}) {
+          SCOPED_TRACE(std::string(filter->name) + " " + row.name + " " + std::to_string(choice) + " " +
+                       format_info(format).name);
+          compare(settings, {format, 41, 37, 0}, 0, Fill::scene, 4);
+        }
+      }
+  }
 }
 
 TEST_F(GpuProcessor, LargeFrames) {

@@ -59,7 +59,9 @@ if wants tests; then
   run "median, equal bit for bit" 300 "$tests/median-check" 2
   run "gaussian, bilateral, nlm against their definitions" 300 "$tests/filters-gpu-check"
   run "wavelet, every schedule, and the exact median" 300 "$tests/wavelet-gpu" check
-  run "the element (its tests ask for the CPU backend)" 300 "$tests/element/element-test"
+  run "the element, on the CPU" 300 "$tests/element/element-test"
+  run "the element, on the GPU" 300 env QF_TEST_BACKEND=cuda "$tests/element/element-test"
+  run "the element, every CUDA call failing once" 300 env GST_PLUGIN_PATH= "$tests/element/element-cuda-test" --gtest_filter='*Faults*'
 fi
 if wants sanitizers; then
   note "## compute-sanitizer"; note ""
@@ -69,8 +71,8 @@ if wants sanitizers; then
   done
   # Slow: filter by filter, so that one does not hide the others.
   for filter in gaussian bilateral median wavelet nlm; do
-    run "racecheck, $filter" 900 "$sanitizer" --tool racecheck --error-exitcode 3 "$tests/parity-test" --backend=cuda \
-      --gtest_filter="*HostileSizes/$filter"
+    run "racecheck, $filter" 900 env QF_TEST_FILTER=$filter "$sanitizer" --tool racecheck --error-exitcode 3 \
+      "$tests/gpu-processor-test" --gtest_filter='*EveryProgramOnASmallFrame*'
   done
 fi
 if wants speed; then
