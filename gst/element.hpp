@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frame_queue.hpp"
+#include "input_release.hpp"
 #include "latency.hpp"
 #include "owners.hpp"
 #include "processor.hpp"
@@ -94,6 +95,7 @@ class VideoDenoise {
   std::atomic<const char*> active_backend_ = "none";
   AllocatorRef allocator_;
   FrameQueue queue_;
+  InputRelease input_release_;
   Qos qos_;
   LatencyReport latency_;
 

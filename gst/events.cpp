@@ -36,10 +36,13 @@ void VideoDenoise::start() {
   reset_history_ = true;
   discont_ = false;
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
+  input_release_.start(
+      [this] { queue_.release_inputs([this](std::uint64_t frame) { processor_->wait_input(frame); }); });
 }
 
 void VideoDenoise::stop() {
   if (!processor_) return;
+  input_release_.stop();
   drop_in_flight();
   set_pool(nullptr);
   allocated_ = false;

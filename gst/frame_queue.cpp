@@ -88,9 +88,10 @@ bool FrameQueue::pop(Item& item) {
   return true;
 }
 
-void FrameQueue::frame_done() {
+void FrameQueue::frame_done(const FrameSlot& slot) {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    changed_watched_.wait(lock, [&] { return watched_ != &slot; });
     --in_flight_;
   }
   changed_streaming_.notify_one();
@@ -104,10 +105,36 @@ void FrameQueue::item_done() {
   changed_streaming_.notify_one();
 }
 
+FrameSlot* FrameQueue::oldest_input() const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (auto* frame = ring_[(head_ + i) % ring_.size()].frame; frame && frame->in) return frame;
+  return nullptr;
+}
+
+void FrameQueue::release_inputs(const std::function<void(std::uint64_t number)>& wait) {
+  BufferRef released;  // let go without the lock: a pool may do much with a buffer that returns
+  std::unique_lock lock(mutex_);
+  while (auto* frame = oldest_input()) {
+    watched_ = frame;
+    lock.unlock();
+    released.reset();
+    wait(frame->number);
+    lock.lock();
+    if (frame == oldest_input()) {
+      frame->in_map.unmap();
+      released = std::move(frame->in);
+    }
+    watched_ = nullptr;
+    changed_watched_.notify_all();
+  }
+  lock.unlock();
+}
+
 void FrameQueue::clear() {
   std::vector<Item> dropped;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    changed_watched_.wait(lock, [this] { return watched_ == nullptr; });
     while (count_ > 0) dropped.push_back(take());
     in_flight_ = 0;
     busy_ = false;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -70,8 +71,12 @@ class FrameQueue {
   /// The oldest item; it counts as being worked on until item_done. False when the flow is not GST_FLOW_OK.
   bool pop(Item& item);
   /// The processor is done with the frame that was popped: another may be submitted.
-  void frame_done();
+  void frame_done(const FrameSlot& slot);
   void item_done();
+
+  /// For one more thread: lets the inputs of frames go that have not been popped yet, oldest first, each once
+  /// `wait` has returned for its number.
+  void release_inputs(const std::function<void(std::uint64_t number)>& wait);
 
   /// Drops everything. Only while neither the streaming thread nor the task is inside, and the processor is
   /// done.
@@ -79,19 +84,21 @@ class FrameQueue {
 
  private:
   void wake();
-  void put(Item item);  ///< mutex held
-  Item take();          ///< mutex held
+  void put(Item item);              ///< mutex held
+  Item take();                      ///< mutex held
+  FrameSlot* oldest_input() const;  ///< of the frames not yet popped; mutex held
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_streaming_, changed_task_;
+  std::condition_variable changed_streaming_, changed_task_, changed_watched_;
   GstFlowReturn flow_ = GST_FLOW_FLUSHING;
   bool active_ = false;
   std::array<FrameSlot, max_async_depth> slots_;
   int depth_ = 1;
   int next_slot_ = 0;
   int in_flight_ = 0;
-  bool busy_ = false;           ///< the task works on an item
-  std::vector<Item> ring_{32};  ///< grows, never shrinks: no allocation per frame
+  bool busy_ = false;                   ///< the task works on an item
+  const FrameSlot* watched_ = nullptr;  ///< release_inputs waits for it: it stays this frame's
+  std::vector<Item> ring_{32};          ///< grows, never shrinks: no allocation per frame
   std::size_t head_ = 0, count_ = 0;
 };
 

@@ -157,6 +157,7 @@ void VideoDenoise::submit(BufferRef in, BufferRef out, const FrameSettings& sett
     throw;
   }
   queue_.push_frame();
+  input_release_.notice();
 }
 
 void VideoDenoise::loop() {
@@ -184,14 +185,13 @@ void VideoDenoise::loop() {
 }
 
 GstFlowReturn VideoDenoise::deliver(FrameSlot& slot) {
-  processor_->wait_input(slot.number);
+  const auto report = processor_->wait(slot.number);
   slot.in_map.unmap();
   slot.in.reset();
-  const auto report = processor_->wait(slot.number);
   slot.out_map.unmap();
   BufferRef out = std::move(slot.out);
   const auto delay = elapsed(slot.arrived);
-  queue_.frame_done();
+  queue_.frame_done(slot);
   stats.frame_out(report, static_cast<float>(delay) / 1000.f);
   latency_.measure(delay);
   post_latency();

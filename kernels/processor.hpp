@@ -43,9 +43,9 @@ struct ProcessorInfo {
 
 /// Filters frames, several in flight, each the moment it can; results come back in the order of submission.
 ///
-/// Threads: one thread calls configure, submit and drain; another may call wait_input and wait meanwhile.
-/// Memory named by a Frame stays valid until wait (or, for the input of a frame, wait_input) has returned for
-/// it.
+/// Threads: one thread calls configure, submit and drain; another may call wait meanwhile, and a third
+/// wait_input. Memory named by a Frame stays valid until wait (or, for the input of a frame, wait_input) has
+/// returned for it.
 class Processor {
  public:
   virtual ~Processor() = default;
@@ -61,7 +61,7 @@ class Processor {
   /// 0.
   virtual std::uint64_t submit(const Frame& in, const Frame& out, const FrameSettings& settings) = 0;
 
-  /// Returns when the input memory of `frame` will not be read any more. Never throws for a failed frame.
+  /// Returns when the input memory of `frame`, not yet waited for, will not be read any more. Never throws.
   virtual void wait_input(std::uint64_t frame) = 0;
 
   /// Returns when the output of `frame` is complete. Frames are waited for in order, each once. Throws Error

@@ -274,10 +274,8 @@ void CudaProcessor::wait_input(std::uint64_t frame) {
   auto& slot = slot_of(frame);
   if (slot.error || slot.in_copied) return;
   try {
-    if (slot.upload_event)
-      input_waiter_.wait(slot.events.uploaded.get(), slot.launched);
-    else
-      output_waiter_.wait(slot.events.done.get(), slot.launched);
+    const auto& event = slot.upload_event ? slot.events.uploaded : slot.events.done;
+    input_waiter_.wait(event.get(), slot.launched);
   } catch (const CudaError&) {
     // wait() will throw it; a failed GPU reads nothing any more.
   }

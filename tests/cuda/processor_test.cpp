@@ -60,6 +60,19 @@ const FilterInfo test_filter = [] {
   return f;
 }();
 
+// The same, once hold_kernels says so.
+std::atomic<bool>* hold_kernels = nullptr;
+const FilterInfo held_filter = [] {
+  FilterInfo f = test_filter;
+  f.run_cuda = [](const CudaJob& job, const void* params) {
+    fake->enqueue(job.stream, [] {
+      while (!*hold_kernels) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    run_test_filter(job, params);
+  };
+  return f;
+}();
+
 FrameSettings settings_of(TestParams p) {
   auto s = default_settings(test_filter);
   std::memcpy(s.params.data(), &p, sizeof p);
@@ -275,6 +288,23 @@ TEST_F(CudaProcessorTest, PageableMemoryIsStagedAndReported) {
   EXPECT_TRUE(out.holds(4));
   EXPECT_EQ(report.path, MemoryPath::staged);
   EXPECT_EQ(report.cpu_copied_bytes, 2U * 64 * 16 * 3 / 2);
+}
+
+TEST_F(CudaProcessorTest, LargeInputsAreLetGoBeforeTheirOutputs) {
+  const FrameFormat large{PixelFormat::gray8, 1024, 1024, 0};
+  processor().configure(large, 2);
+  TestFrame in(large, 1), out(large, 0);
+  in.frame.memory = out.frame.memory = MemoryKind::pinned;
+  std::atomic<bool> go = false;
+  hold_kernels = &go;
+  auto settings = settings_of({1, 0, 0});
+  settings.filter = &held_filter;
+  const auto n = processor().submit(in.frame, out.frame, settings);
+  processor().wait_input(n);
+  std::ranges::fill(in.memory, std::byte{0xff});
+  go = true;
+  processor().wait(n);
+  EXPECT_TRUE(out.holds(2));
 }
 
 TEST_F(CudaProcessorTest, HistoryReachesBackWhateverTheDepth) {

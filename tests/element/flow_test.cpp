@@ -69,6 +69,31 @@ TEST(Flow, EachFrameLeavesWithoutWaitingForTheNext) {
   }
 }
 
+// A source with few buffers (a camera) gets them back although nothing leaves.
+TEST(Flow, InputsAreLetGoWhileAPushBlocks) {
+  Harness h("filter=gaussian async-depth=4", gray_caps);
+  static std::mutex blocked;
+  std::unique_lock block(blocked);
+  gst_pad_set_chain_function(h.get()->sinkpad, [](GstPad*, GstObject*, GstBuffer* buffer) {
+    const std::lock_guard wait(blocked);
+    gst_buffer_unref(buffer);
+    return GST_FLOW_OK;
+  });
+  static std::atomic<int> alive;
+  alive = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    auto* frame = h.frame(i);
+    ++alive;
+    gst_mini_object_weak_ref(
+        GST_MINI_OBJECT(frame), [](gpointer, GstMiniObject*) { --alive; }, nullptr);
+    ASSERT_EQ(h.push(frame), GST_FLOW_OK);
+  }
+  for (int i = 0; i < 5000 && alive > 0; ++i) g_usleep(1000);
+  EXPECT_EQ(alive, 0);
+  block.unlock();
+  EXPECT_TRUE(h.eos());
+}
+
 TEST(Flow, FlushFromAnotherThreadAThousandTimes) {
   constexpr int flushes = 1000;
   Harness h("filter=gaussian async-depth=4", "video/x-raw,format=GRAY8,width=160,height=120,framerate=50/1");

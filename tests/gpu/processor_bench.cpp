@@ -179,7 +179,6 @@ int latency(Processor& processor, int argc, char** argv) {
         std::unique_lock lock(mutex);
         wake.wait(lock, [&] { return submitted > n; });
       }
-      processor.wait_input(n);
       processor.wait(n);
       took[n] = microseconds(Clock::now() - sent[n]);
     }
