@@ -90,9 +90,6 @@ class RawOption {
 FrameFormat parse_raw_format(std::string_view spec);
 
 /// "x,y,w,h"; throws UsageError.
-struct Rect {
-  int x = 0, y = 0, width = 0, height = 0;
-};
 Rect parse_rect(std::string_view text);
 /// "640x480"; throws UsageError.
 struct Size {

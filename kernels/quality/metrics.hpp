@@ -1,6 +1,7 @@
 // How close a picture is to its reference, and how good a region is without one.
 #pragma once
 #include "image_view.hpp"
+#include "region.hpp"
 
 namespace quietframe {
 
@@ -24,16 +25,11 @@ inline constexpr int ssim_window = 7;
 double ssim(const ImageView<const float>& a, const ImageView<const float>& b, double data_range,
             ThreadPool& pool);
 
-/// A rectangle of pixels.
-struct Region {
-  int x = 0, y = 0, width = 0, height = 0;
-};
-
 /// Sample mean and variance (n) of the region, which lies inside the plane and is not empty.
 struct RegionStats {
   double mean, variance;
 };
-RegionStats region_stats(const ImageView<const float>& plane, const Region& region);
+RegionStats region_stats(const ImageView<const float>& plane, const Rect& region);
 
 /// Contrast-to-noise ratio |mean_a - mean_b| / sqrt(variance_a + variance_b); infinite for two different
 /// constants, 0 for equal ones.
@@ -42,7 +38,7 @@ double cnr(const RegionStats& a, const RegionStats& b);
 /// Generalised contrast-to-noise ratio, 1 - the overlap of the two regions' histograms: 0 when they cannot be
 /// told apart, 1 when a threshold parts them (Rodriguez-Molares et al. 2020). 256 bins over the range of the
 /// samples of both.
-double gcnr(const ImageView<const float>& plane, const Region& a, const Region& b);
+double gcnr(const ImageView<const float>& plane, const Rect& a, const Rect& b);
 
 /// Equivalent number of looks mean^2 / variance of a region that is flat but for noise; infinite if constant.
 double enl(const RegionStats& region);

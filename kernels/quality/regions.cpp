@@ -12,16 +12,16 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class F>
-void for_each_sample(const ImageView<const float>& plane, const Region& r, F&& f) {
+void for_each_sample(const ImageView<const float>& plane, const Rect& r, F&& f) {
   for (int y = r.y; y < r.y + r.height; ++y)
     for (int x = r.x; x < r.x + r.width; ++x) f(static_cast<double>(plane.row(y)[x]));
 }
 
-double count(const Region& r) { return static_cast<double>(r.width) * r.height; }
+double count(const Rect& r) { return static_cast<double>(r.width) * r.height; }
 
 using Histogram = std::array<double, 256>;
 
-Histogram histogram(const ImageView<const float>& plane, const Region& r, double low, double high) {
+Histogram histogram(const ImageView<const float>& plane, const Rect& r, double low, double high) {
   Histogram h{};
   const double scale = high > low ? static_cast<double>(h.size()) / (high - low) : 0;
   for_each_sample(plane, r, [&](double v) {
@@ -32,7 +32,7 @@ Histogram histogram(const ImageView<const float>& plane, const Region& r, double
 
 }  // namespace
 
-RegionStats region_stats(const ImageView<const float>& plane, const Region& region) {
+RegionStats region_stats(const ImageView<const float>& plane, const Rect& region) {
   double sum = 0, squares = 0;
   for_each_sample(plane, region, [&](double v) { sum += v; });
   const double mean = sum / count(region);
@@ -46,7 +46,7 @@ double cnr(const RegionStats& a, const RegionStats& b) {
   return difference > 0 ? infinity : 0;
 }
 
-double gcnr(const ImageView<const float>& plane, const Region& a, const Region& b) {
+double gcnr(const ImageView<const float>& plane, const Rect& a, const Rect& b) {
   double low = infinity, high = -infinity;
   for (const auto& r : {a, b})
     for_each_sample(plane, r, [&](double v) {

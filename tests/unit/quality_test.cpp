@@ -59,7 +59,7 @@ TEST(Quality, RegionMeasuresOfTwoNormals) {
   auto p = noise(400, 200, 100, 10, 5, pool);
   for (int y = 0; y < 200; ++y)
     for (int x = 200; x < 400; ++x) p.view().row(y)[x] += 40;
-  const Region left{0, 0, 200, 200}, right{200, 0, 200, 200};
+  const Rect left{0, 0, 200, 200}, right{200, 0, 200, 200};
   const auto a = region_stats(std::as_const(p).view(), left),
              b = region_stats(std::as_const(p).view(), right);
   EXPECT_NEAR(cnr(a, b), 40 / std::sqrt(200.0), 0.02);

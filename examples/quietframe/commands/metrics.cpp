@@ -40,11 +40,11 @@ void print(const std::vector<Value>& values, bool json) {
   fmt::print("{{{}}}\n", body);
 }
 
-Region region_of(const std::string& text, const Picture& p) {
+Rect region_of(const std::string& text, const Picture& p) {
   const auto r = parse_rect(text);
   if (r.x + r.width > p.width || r.y + r.height > p.height)
     throw UsageError(fmt::format("--roi {} reaches outside of the {}x{} picture", text, p.width, p.height));
-  return {r.x, r.y, r.width, r.height};
+  return r;
 }
 
 // Colour is measured by the mean of its channels, as one plane.
