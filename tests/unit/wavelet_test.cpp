@@ -62,27 +62,35 @@ float max_difference(const Image& a, const Image& b) {
   return worst;
 }
 
-TEST(Wavelet, APresetIsItsLevelsAndAlphaWhateverElseIsSet) {
+TEST(Wavelet, APresetIsItsLevelsAlphaAndDecayWhateverElseIsSet) {
   ThreadPool pool(2);
   Image in = noise(41, 37, 9);
-  auto strong = [&](int levels, float alpha) {
+  auto filtered = [&](wavelet::Preset preset, int levels, float alpha, float decay) {
     Params p;
-    p.preset = wavelet::Preset::strong;
+    p.preset = preset;
     p.levels = levels;
     p.alpha = alpha;
+    p.decay = decay;
     p.basis = Basis::sym4;
     return run(in, p, -1.f, pool).out.data;
   };
-  auto plain = [&](int levels, float alpha) {
-    Params p;
-    p.levels = levels;
-    p.alpha = alpha;
-    p.basis = Basis::sym4;
-    return run(in, p, -1.f, pool).out.data;
-  };
-  EXPECT_EQ(strong(1, 1.f), plain(3, 2.1f));
-  EXPECT_EQ(strong(4, 0.5f), plain(4, 1.05f));
-  EXPECT_NE(strong(1, 1.f), plain(1, 1.f));
+  using wavelet::Preset;
+  EXPECT_EQ(filtered(Preset::strong, 1, 1.f, 1.f), filtered(Preset::paper, 3, 2.5f, 0.6f));
+  EXPECT_EQ(filtered(Preset::strong, 4, 0.5f, 0.5f), filtered(Preset::paper, 4, 1.25f, 0.3f));
+  EXPECT_NE(filtered(Preset::strong, 1, 1.f, 1.f), filtered(Preset::paper, 1, 1.f, 1.f));
+}
+
+// Decay 0 leaves the coarser levels as they are, so that only the finest is filtered: all the same as one
+// level.
+TEST(Wavelet, DecayIsOfTheCoarserLevels) {
+  ThreadPool pool(2);
+  Image in = noise(64, 48, 3);
+  Params one, three;
+  three.levels = 3;
+  three.decay = 0.f;
+  EXPECT_LT(max_difference(run(in, one, 20.f, pool).out, run(in, three, 20.f, pool).out), 1e-3f);
+  three.decay = 0.5f;
+  EXPECT_GT(max_difference(run(in, one, 20.f, pool).out, run(in, three, 20.f, pool).out), 1.f);
 }
 
 float median_by_sorting(std::vector<float> values) {

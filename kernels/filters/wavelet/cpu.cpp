@@ -42,10 +42,11 @@ void run_cpu(CpuJob& job, const Params& given) {
       analyse(bank, as_const(l == 0 ? job.in.channel[c] : level[l - 1].ll), level[l], job.pool, lines,
               estimate && l == 0 ? &median : nullptr);
     if (estimate) job.sigma[c] = mad_to_sigma(median.median(as_const(finest)));
-    const float scale = p.alpha * job.sigma[c];
-    const Thresholds thresholds{p.threshold, p.beta_lh * scale, p.beta_hl * scale, p.beta_hh * scale};
-    for (int l = p.levels - 1; l >= 0; --l)
+    for (int l = p.levels - 1; l >= 0; --l) {
+      const float scale = level_alpha(p, l) * job.sigma[c];
+      const Thresholds thresholds{p.threshold, p.beta_lh * scale, p.beta_hl * scale, p.beta_hh * scale};
       synthesise(bank, level[l], thresholds, l == 0 ? job.out.channel[c] : level[l - 1].ll, job.pool, lines);
+    }
   }
 }
 

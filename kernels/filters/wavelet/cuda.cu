@@ -46,25 +46,27 @@ std::size_t fused_scratch(const CudaShape& shape) {
 
 void enqueue_fused(const CudaJob& job, const Params& p) {
   const int taps = bank_of(p.basis).taps;
-  std::byte* at = job.scratch + measure_scratch(job.in.width, job.in.height, job.in.channels);
+  std::byte* planes = job.scratch + measure_scratch(job.in.width, job.in.height, job.in.channels);
   GroupView before[max_levels],
       after[max_levels];  // LL of the levels so far, and as the deeper levels leave it
   before[0] = job.in;
   after[0] = job.out;
   for (int l = 1; l < p.levels; ++l) {
     const Size s = next_level({before[l - 1].width, before[l - 1].height}, taps);
-    before[l] = level_planes(at, s, job.in.channels);
-    after[l] = level_planes(at, s, job.in.channels);
+    before[l] = level_planes(planes, s, job.in.channels);
+    after[l] = level_planes(planes, s, job.in.channels);
     enqueue_ll(p.basis, before[l - 1], before[l], job.stream);
   }
   const bool estimate = job.sigma.fixed[0] < 0.f, overlaps = cuda::device_overlaps_kernels();
   if (estimate) enqueue_measure(p.basis, job.in, job.sigma, job.scratch, job.stream);
   for (int l = p.levels - 1; l >= 0; --l) {
     const bool deepest = l == p.levels - 1;
+    Params at = p;
+    at.alpha = level_alpha(p, l);
     // All of before[] was complete before the noise was measured.
     enqueue_fused_level({before[l], after[l], deepest ? GroupView{} : after[l + 1], job.sigma,
                          l == 0 ? job.strength : 1.f, overlaps && (estimate || !deepest), true},
-                        p, job.stream);
+                        at, job.stream);
   }
 }
 

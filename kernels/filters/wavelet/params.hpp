@@ -8,9 +8,9 @@
 //
 //   LL = cA    LH = cH (horizontal low-pass, vertical high-pass)    HL = cV    HH = cD
 //
-// Each detail subband b of every level is thresholded at tau_b = alpha beta_b sigma, LL is kept, and sigma =
-// median(|HH|) / 0.6745 of the first level unless it is given. Method and defaults: "Hybrid CUDA acceleration
-// of wavelet-based MRI image denoising" (Frontiers), after Donoho and Johnstone 1994.
+// Each detail subband b of level l = 0, 1, ... is thresholded at tau_b = alpha decay^l beta_b sigma, LL is
+// kept, and sigma = median(|HH|) / 0.6745 of the first level unless it is given. Method and defaults: "Hybrid
+// CUDA acceleration of wavelet-based MRI image denoising" (Frontiers), after Donoho and Johnstone 1994.
 #pragma once
 #include "filter.hpp"
 
@@ -26,7 +26,7 @@ enum class Schedule : int { fused, branches, stages };
 
 inline constexpr Choice preset_choices[] = {
     {"paper", "As published, the thresholds and levels as given: light and fast"},
-    {"strong", "For strong noise: at least 3 levels, and thresholds 2.1 times as high"},
+    {"strong", "For strong noise: at least 3 levels, alpha 2.5 and decay 0.6 times as given"},
 };
 inline constexpr Choice basis_choices[] = {
     {"haar", "Haar: 2 taps, sharp but blocky"},
@@ -52,19 +52,21 @@ struct Params {
   Preset preset = Preset::paper;
   Basis basis = Basis::bior44;
   int levels = 1;
-  float alpha = 1.f;
+  float alpha = 1.f, decay = 1.f;
   float beta_lh = 0.8f, beta_hl = 0.8f, beta_hh = 1.2f;
   Rule threshold = Rule::soft;
   Schedule schedule = Schedule::fused;
 };
 
 inline constexpr ParamInfo params[] = {
-    QF_PARAM_ENUM(Params, preset, "preset", preset_choices, "What levels and alpha start from"),
+    QF_PARAM_ENUM(Params, preset, "preset", preset_choices, "What levels, alpha and decay start from"),
     QF_PARAM_ENUM(Params, basis, "basis", basis_choices, "Wavelet"),
     QF_PARAM(Params, levels, "levels", "", 1, max_levels,
              "Levels of the transform: each one more reaches noise of twice the size"),
     QF_PARAM(Params, alpha, "alpha", "", 0, 10,
              "Strength of all thresholds: tau = alpha beta sigma; 0 changes nothing"),
+    QF_PARAM(Params, decay, "decay", "", 0, 2,
+             "Alpha of each coarser level in units of that of the finer one before it"),
     QF_PARAM(Params, beta_lh, "beta-lh", "", 0, 10,
              "Threshold of the LH subbands (horizontal edges) in units of alpha sigma"),
     QF_PARAM(Params, beta_hl, "beta-hl", "", 0, 10,
@@ -76,14 +78,22 @@ inline constexpr ParamInfo params[] = {
                   "How the work is laid out on CUDA; the result is the same, and the CPU has one way only"),
 };
 
-/// The parameters that `p` stands for: its preset turned into levels and alpha. docs/wavelet.md says how
-/// `strong` was found. The filter's programs begin with this.
+/// The parameters that `p` stands for: its preset turned into levels, alpha and decay. docs/wavelet.md says
+/// how `strong` was found. The filter's programs begin with this.
 constexpr Params resolved(Params p) {
   if (p.preset == Preset::strong) {
     p.levels = p.levels < 3 ? 3 : p.levels;
-    p.alpha *= 2.1f;
+    p.alpha *= 2.5f;
+    p.decay *= 0.6f;
   }
   return p;
+}
+
+/// Alpha of level `l`, 0 the finest.
+constexpr float level_alpha(const Params& p, int l) {
+  float alpha = p.alpha;
+  for (; l > 0; --l) alpha *= p.decay;
+  return alpha;
 }
 
 inline NoiseUse noise_use(const Params&) { return NoiseUse::own; }

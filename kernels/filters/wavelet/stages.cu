@@ -294,17 +294,18 @@ class Channel {
     noise::enqueue_sigma(median, to, false, main());
   }
 
-  void shrink(const Plane& band, float beta, cudaStream_t stream) const {
-    run(threshold, band.width, band.height, stream, band, job_.sigma, c_, p_.alpha, beta, p_.threshold);
+  void shrink(const Plane& band, float alpha, float beta, cudaStream_t stream) const {
+    run(threshold, band.width, band.height, stream, band, job_.sigma, c_, alpha, beta, p_.threshold);
   }
 
   void synthesise(int l) const {
     const auto& v = space_.level[l];
+    const float alpha = level_alpha(p_, l);
     with_taps(taps_, [&]<int Taps>() {
       fork();
-      shrink(v.lh, p_.beta_lh, main());
-      shrink(v.hl, p_.beta_hl, side());
-      shrink(v.hh, p_.beta_hh, side());
+      shrink(v.lh, alpha, p_.beta_lh, main());
+      shrink(v.hl, alpha, p_.beta_hl, side());
+      shrink(v.hh, alpha, p_.beta_hh, side());
       run(columns_inverse<Taps>, v.lo.width, v.lo.height, main(), v.ll, v.lh, v.lo, basis_);
       run(columns_inverse<Taps>, v.hi.width, v.hi.height, side(), v.hl, v.hh, v.hi, basis_);
       join();
