@@ -60,21 +60,53 @@ def print_steps(series):
             print(f'{kind}: largest step between neighbouring windows {step:.2f}x, to {k}x{k}')
 
 
+WINDOWS = [3, 5, 7, 11, 15, 21, 31, 45, 75]
+# The two variants of the algorithm, and what the paper says time per pixel grows with.
+GROWTH = {'network': (lambda k: k * math.log2(k), 'k log k'), 'data-aware': (lambda k: k, 'k')}
+
+
+def style_axis(axis):
+    axis.set(xlabel='window side k', xscale='log', yscale='log')
+    axis.set_xticks(WINDOWS, WINDOWS)
+    axis.minorticks_off()
+    axis.grid(True, alpha=0.3)
+
+
+def plot_throughput(axis, series, kind):
+    for (t, method), points in sorted(series.items()):
+        if t != kind:
+            continue
+        ks, us = zip(*sorted(points))
+        style = {'linewidth': 2.5, 'color': 'black'} if method == 'chosen' else {'linewidth': 1, 'marker': '.'}
+        axis.plot(ks, [PIXELS / u * 1e-3 for u in us], label=method, **style)
+    axis.set_title(kind)
+    style_axis(axis)
+    axis.legend(fontsize='small')
+
+
+def plot_growth(axis, series, kind):
+    for method, (measure, name) in GROWTH.items():
+        points = sorted((k, us) for k, us in series.get((kind, method), []) if k >= 5)
+        if len(points) < 4:
+            continue
+        ks, times = zip(*points)
+        xs, ys = [measure(k) for k in ks], [us / PIXELS * 1e3 for us in times]
+        b = slope(xs, ys)
+        a = sum(math.log(y) - b * math.log(x) for x, y in zip(xs, ys)) / len(xs)
+        line, = axis.plot(ks, ys, '.', label=method)
+        axis.plot(ks, [math.exp(a) * x**b for x in xs], '--', linewidth=1, color=line.get_color(),
+                  label=f'~ ({name})^{b:.2f}')
+    style_axis(axis)
+    axis.legend(fontsize='small')
+
+
 def plot(series, path):
-    figure, axes = plt.subplots(1, len(TYPES), figsize=(15, 5), sharey=True)
-    for axis, kind in zip(axes, TYPES):
-        for (t, method), points in sorted(series.items()):
-            if t != kind:
-                continue
-            ks, us = zip(*sorted(points))
-            style = {'linewidth': 2.5, 'color': 'black'} if method == 'chosen' else {'linewidth': 1, 'marker': '.'}
-            axis.plot(ks, [PIXELS / u * 1e-3 for u in us], label=method, **style)
-        axis.set(title=kind, xlabel='window side k', xscale='log', yscale='log')
-        axis.set_xticks([3, 5, 7, 11, 15, 21, 31, 45, 75], [3, 5, 7, 11, 15, 21, 31, 45, 75])
-        axis.minorticks_off()
-        axis.grid(True, alpha=0.3)
-    axes[0].set_ylabel('Gpixel/s at 3840x2160')
-    axes[0].legend()
+    figure, axes = plt.subplots(2, len(TYPES), figsize=(15, 9), sharey='row', squeeze=False)
+    for column, kind in enumerate(TYPES):
+        plot_throughput(axes[0][column], series, kind)
+        plot_growth(axes[1][column], series, kind)
+    axes[0][0].set_ylabel('Gpixel/s at 3840x2160')
+    axes[1][0].set_ylabel('ns a pixel')
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 
