@@ -164,12 +164,24 @@ class Median:
             c += size
         return groups
 
+    def core_list(self, low, high):
+        """Ranks low..high of the core. The eights go first: what is left of them is short, and so is the rest."""
+        p, groups = self.program, self.core_groups()
+        eights = [self.group(c, size) for c, size in groups if size == 8]
+        others = [self.group(c, size) for c, size in groups if size != 8]
+        if len(eights) < 2:
+            return p.merge_all(eights + others, low, high)
+        rest = sum(map(len, others))
+        below = max(0, low - rest)
+        core = p.merge_all(eights, below, min(sum(map(len, eights)) - 1, high))
+        return p.merge_all([core] + others, low - below, high - below)
+
     def build(self):
         p, k = self.program, self.k
         window, rank = k * k, (k * k - 1) // 2
         count = self.core_w * self.core_h
         low, high = crop(window, rank, count, 0, 0)
-        core = p.merge_all([self.group(c, size) for c, size in self.core_groups()], low, high)
+        core = self.core_list(low, high)
         # Pairs of extra columns that the first halving merges are shared as pairs: see `extra_pair`.
         columns = [self.column(c) for c in (*range(TILE_W - 1), *range(k, k + TILE_W - 1))]
         rows = [p.sort([p.read(name, c) for c in range(TILE_W - 1, k)]) for name in ('top', 'bottom')]
