@@ -27,16 +27,19 @@ bool is_square_median(const Window& w) { return w.width == w.height && w.rank ==
 }  // namespace
 
 const char* to_string(Method method) {
-  constexpr const char* names[] = {"network", "ordinal 32x32", "ordinal 64x64", "ordinal 64x32"};
+  constexpr const char* names[] = {"network", "ordinal 32x32", "ordinal 64x64", "ordinal 64x32",
+                                   "data-aware"};
   return names[static_cast<int>(method)];
 }
 
-bool can_run(Method method, const Window& window, SampleType) {
+bool can_run(Method method, const Window& window, SampleType type) {
+  if (method == Method::data_aware) return can_run_tiling(tiling_choice(window, type), window, type);
   if (method != Method::network) return can_run_ordinal(method, window);
   return is_square_median(window) && (window.width == 3 || with_network(window.width, [&]<int W>() {}));
 }
 
 void run_method(Method method, const Launch& job, cudaStream_t stream) {
+  if (method == Method::data_aware) return run_tiling(tiling_choice(job.window, job.in.type), job, stream);
   if (method != Method::network) return run_ordinal(method, job, stream);
   if (job.window.width == 3) return run_3x3(job, stream);
   with_network(job.window.width, [&]<int W>() { run_network<W>(job, stream); });

@@ -1,27 +1,19 @@
 // The ways the CUDA backend has to a median, and which one it takes: the table of crossovers.
 #pragma once
-#include <array>
-
-#include "cuda/job.hpp"
-#include "filters/median/params.hpp"
+#include "filters/median/cuda_launch.hpp"
+#include "filters/median/tiling.hpp"
 
 namespace quietframe::median {
-
-/// One launch for one channel group: blockIdx.z is the channel.
-struct Launch {
-  GroupView in, out;
-  Window window;
-  float strength;
-};
 
 enum class Method : std::uint8_t {
   network,        ///< cuda_network.cu: selection networks in registers
   ordinal_32x32,  ///< cuda_ordinal.cuh, tile 32x32
   ordinal_64x64,  ///< and larger tiles: less to sort for a pixel, more shared memory
   ordinal_64x32,
+  data_aware,  ///< cuda_tiling.cu: hierarchical tiling by merge paths in shared memory
 };
 inline constexpr Method all_methods[] = {Method::network, Method::ordinal_32x32, Method::ordinal_64x64,
-                                         Method::ordinal_64x32};
+                                         Method::ordinal_64x32, Method::data_aware};
 const char* to_string(Method method);
 
 /// Whether `method` can do it: windows and sample types are limited by registers and shared memory.
@@ -37,6 +29,11 @@ void run_network(const Launch& job, cudaStream_t stream);
 void run_3x3(const Launch& job, cudaStream_t stream);
 bool can_run_ordinal(Method method, const Window& window);
 void run_ordinal(Method method, const Launch& job, cudaStream_t stream);
+/// The tiles that measured fastest for the window; those that need more shared memory than there is, or are
+/// larger than the window, are refused by can_run_tiling.
+TilingChoice tiling_choice(const Window& window, SampleType type);
+bool can_run_tiling(const TilingChoice& choice, const Window& window, SampleType type);
+void run_tiling(const TilingChoice& choice, const Launch& job, cudaStream_t stream);
 
 /// The filter for any odd window up to max_window x max_window, as run_window_cpu.
 void run_window_cuda(const CudaJob& job, const Window& window);

@@ -5,7 +5,6 @@
 // twice that for 8 and 16 bits: min.u16x2 and max.u16x2 work on two rows of tiles at once, at the same rate
 // as one. Lists lie in shared memory element by element, threads side by side, so that no access has a bank
 // conflict.
-#include "filters/median/cuda_methods.hpp"
 #include "filters/median/cuda_words.cuh"
 
 namespace quietframe::median {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "filters/median/cuda_methods.hpp"
+#include "filters/median/cuda_launch.hpp"
 #include "sample.hpp"
 
 namespace quietframe::median {
