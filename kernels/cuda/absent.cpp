@@ -12,7 +12,9 @@ class AbsentRuntime final : public Runtime {
   int runtime_version(int* version) override { return *version = 0; }
   int device_count(int* count) override { return *count = 0, none(); }
   int device(int, Device*) override { return none(); }
-  int set_device(int) override { return none(); }
+  int primary_context(int, CUcontext*) override { return none(); }
+  int context_push(CUcontext) override { return none(); }
+  int context_pop() override { return none(); }
   int memory_free(std::size_t*) override { return none(); }
   int take_last_error() override { return 0; }
   const char* error_name(int) override { return "no CUDA"; }
@@ -26,6 +28,8 @@ class AbsentRuntime final : public Runtime {
   int device_upload(void*, const void*, std::size_t) override { return none(); }
   int host_alloc(void**, std::size_t) override { return none(); }
   int host_free(void*) override { return none(); }
+  int host_register(void*, std::size_t) override { return none(); }
+  int host_unregister(void*) override { return none(); }
   int stream_create(cudaStream_t*) override { return none(); }
   int stream_destroy(cudaStream_t) override { return none(); }
   int stream_synchronize(cudaStream_t) override { return none(); }

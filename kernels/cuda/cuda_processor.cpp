@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cuda/context.hpp"
 #include "cuda/error.hpp"
 #include "cuda/runtime.hpp"
 #include "finish.hpp"
@@ -26,23 +27,43 @@ std::string describe(const FrameFormat& f) {
 
 }  // namespace
 
-CudaProcessor::CudaProcessor(Device device) : device_(std::move(device)) {}
+CudaProcessor::CudaProcessor(Device device) : device_(std::move(device)) { use_host_memory_with(device_.id); }
 
-CudaProcessor::~CudaProcessor() { drain(); }
+CudaProcessor::~CudaProcessor() { release(); }
+
+// All that lives in the context.
+void CudaProcessor::release() noexcept {
+  configured_ = false;
+  const ContextScope inside(context_, std::nothrow);
+  drain();
+  lanes_.clear();
+  slots_.clear();
+  sigma_reports_.reset();
+  mask_.reset();
+  mask_pixels_.reset();
+}
+
+void CudaProcessor::use_context(void* context) {
+  if (context && context == context_) return;
+  release();
+  context_ = static_cast<CUcontext>(context);
+}
 
 ProcessorInfo CudaProcessor::info() const {
   return {"cuda", device_.name + " (device " + std::to_string(device_.id) + ")"};
 }
 
-// The current device belongs to the calling thread, and any thread may call.
-void CudaProcessor::enter() const { QF_CUDA_CHECK(runtime().set_device(device_.id)); }
+CUcontext CudaProcessor::context() {
+  if (!context_) QF_CUDA_CHECK(runtime().primary_context(device_.id, &context_));
+  return context_;
+}
 
 void CudaProcessor::configure(const FrameFormat& format, int slots) {
-  drain();
   configured_ = false;
+  const ContextScope inside(context());
+  drain();
   if (format.width < 1 || format.height < 1 || format.width > max_side || format.height > max_side)
     throw Error("frames of " + describe(format) + " cannot be filtered: width and height are 1 to 32767");
-  enter();
   format_ = format;
   const auto count = static_cast<std::size_t>(std::clamp(slots, 1, 16));
   try {
@@ -104,12 +125,15 @@ std::uint64_t CudaProcessor::submit(const Frame& in, const Frame& out, const Fra
   slot.out = out;
   lane_of(number).let_go();
   try {
+    const ContextScope inside(context_);
     start(number, slot, in, out, settings);
   } catch (...) {
     slot.error = std::current_exception();
+    const ContextScope inside(context_, std::nothrow);
     lane_of(number).synchronize();  // the caller may free the frame's memory as soon as wait() has thrown
     history_from_ = number + 1;
   }
+  predecessors_.clear();
   return number;
 }
 
@@ -118,7 +142,6 @@ void CudaProcessor::start(std::uint64_t number, InFlight& slot, Frame in, Frame 
   if (in.format != format_ || out.format != format_)
     throw Error("a frame of " + describe(in.format == format_ ? out.format : in.format) +
                 " was submitted to a processor configured for " + describe(format_));
-  enter();
   use_mask(settings.mask);
   stage(slot, in, out);
   expect_sigma(slot, settings);
@@ -127,8 +150,9 @@ void CudaProcessor::start(std::uint64_t number, InFlight& slot, Frame in, Frame 
   prepare(number, key, in, out);
   auto& lane = lane_of(number);
   order_history(number, key);
+  order_predecessors(number, slot);
   slot.launched = Waiter::Clock::now();
-  lane.launch();
+  lane.launch(key, in, out);
   QF_CUDA_CHECK(runtime().event_record(slot.events.done.get(), lane.stream()));
   slot.upload_event = key.upload_event;
   slot.timed = key.timing;
@@ -251,6 +275,15 @@ void CudaProcessor::order_history(std::uint64_t number, const GraphKey& key) {
   if (key.past > 0) history_until_ = number + lanes_.size() + 1;
 }
 
+void CudaProcessor::order_predecessors(std::uint64_t number, InFlight& slot) {
+  for (std::size_t i = 0; i < std::min(predecessors_.size(), slot.before.size()); ++i) {
+    auto& event = slot.before[i];
+    if (!event) event = make_event(EventKind::ordering);
+    QF_CUDA_CHECK(runtime().event_record(event.get(), predecessors_[i]));
+    QF_CUDA_CHECK(runtime().stream_wait(lane_of(number).stream(), event.get()));
+  }
+}
+
 void CudaProcessor::expect_sigma(InFlight& slot, const FrameSettings& settings) const {
   const auto& info = format_info(format_.format);
   for (int g = 0; g < max_groups; ++g) {
@@ -274,6 +307,7 @@ void CudaProcessor::wait_input(std::uint64_t frame) {
   auto& slot = slot_of(frame);
   if (slot.error || slot.in_copied) return;
   try {
+    const ContextScope inside(context_);
     const auto& event = slot.upload_event ? slot.events.uploaded : slot.events.done;
     input_waiter_.wait(event.get(), slot.launched);
   } catch (const CudaError&) {
@@ -284,6 +318,7 @@ void CudaProcessor::wait_input(std::uint64_t frame) {
 FrameReport CudaProcessor::wait(std::uint64_t frame) {
   auto& slot = slot_of(frame);
   if (slot.error) std::rethrow_exception(slot.error);
+  const ContextScope inside(context_);
   output_waiter_.wait(slot.events.done.get(), slot.launched);
   finish(slot);
   return slot.report;
@@ -306,6 +341,7 @@ void CudaProcessor::finish(InFlight& slot) {
 }
 
 void CudaProcessor::drain() {
+  const ContextScope inside(context_, std::nothrow);
   for (auto& lane : lanes_) lane.synchronize();
 }
 

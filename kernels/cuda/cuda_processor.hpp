@@ -11,6 +11,7 @@
 #include "cuda/lane.hpp"
 #include "cuda/staging.hpp"
 #include "cuda/wait.hpp"
+#include "device_frames.hpp"
 #include "processor.hpp"
 
 namespace quietframe::cuda {
@@ -19,7 +20,7 @@ namespace quietframe::cuda {
 /// downloads of neighbouring frames overlap on the GPU's copy engines and multiprocessors. There are as many
 /// lanes as frames in flight, fewer where device memory does not suffice (then frames of one lane queue up
 /// behind one another), and more where a filter looks back further than that.
-class CudaProcessor final : public Processor {
+class CudaProcessor final : public Processor, public DeviceFrames {
  public:
   explicit CudaProcessor(Device device);
   ~CudaProcessor() override;
@@ -31,12 +32,15 @@ class CudaProcessor final : public Processor {
   FrameReport wait(std::uint64_t frame) override;
   void drain() override;
   void set_timing(bool on) override { timing_ = on; }
+  void use_context(void* context) override;
+  void start_after(void* stream) override { predecessors_.push_back(static_cast<cudaStream_t>(stream)); }
 
   int lanes() const { return static_cast<int>(lanes_.size()); }
 
  private:
   struct InFlight {
     FrameEvents events;
+    std::array<Event, 2> before;  ///< of other elements' work; made when first needed
     StagingFrame staged_in, staged_out;
     float* sigma_report = nullptr;
     std::array<bool, max_groups> estimated{};  ///< the report's sigma is to be read from sigma_report
@@ -50,7 +54,9 @@ class CudaProcessor final : public Processor {
 
   InFlight& slot_of(std::uint64_t frame) { return slots_[frame % slots_.size()]; }
   Lane& lane_of(std::uint64_t frame) { return lanes_[frame % lanes_.size()]; }
-  void enter() const;
+  CUcontext context();
+  void release() noexcept;
+  void order_predecessors(std::uint64_t number, InFlight& slot);
   void make_lanes(std::size_t count);
   void make_slots(std::size_t count);
   void start(std::uint64_t number, InFlight& slot, Frame in, Frame out, const FrameSettings& settings);
@@ -65,6 +71,8 @@ class CudaProcessor final : public Processor {
   void finish(InFlight& slot);
 
   Device device_;
+  CUcontext context_ = nullptr;             ///< null until first needed, or until use_context
+  std::vector<cudaStream_t> predecessors_;  ///< of the next frame
   FrameFormat format_;
   bool configured_ = false;
   std::atomic<bool> timing_{false};

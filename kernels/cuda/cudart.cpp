@@ -1,4 +1,5 @@
 // The CUDA runtime behind the interface of runtime.hpp.
+#include <cuda.h>  // types alone: nothing here links to the driver
 #include <cuda_runtime_api.h>
 
 #include "cuda/copy_group.hpp"
@@ -39,6 +40,35 @@ int last_node(cudaStream_t s, cudaGraphNode_t* node) {
   return cudaSuccess;
 }
 
+// A function of the driver, through the runtime; null where there is no driver.
+template <class F>
+F driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+  const auto code = cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+#else
+  const auto code = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  return code == cudaSuccess ? reinterpret_cast<F>(function) : nullptr;
+}
+
+// The runtime has no notion of contexts other than the primary ones; it works in whichever is current.
+struct Driver {
+  decltype(&cuDeviceGet) device_get = driver_function<decltype(&cuDeviceGet)>("cuDeviceGet");
+  decltype(&cuDevicePrimaryCtxRetain) retain =
+      driver_function<decltype(&cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
+  decltype(&cuCtxPushCurrent) push = driver_function<decltype(&cuCtxPushCurrent)>("cuCtxPushCurrent");
+  decltype(&cuCtxPopCurrent) pop = driver_function<decltype(&cuCtxPopCurrent)>("cuCtxPopCurrent");
+
+  bool complete() const { return device_get && retain && push && pop; }
+};
+
+const Driver& driver() {
+  static const Driver d;
+  return d;
+}
+
 class CudaRuntime final : public Runtime {
  public:
   int driver_version(int* version) override { return cudaDriverGetVersion(version); }
@@ -51,7 +81,19 @@ class CudaRuntime final : public Runtime {
       *device = {id, prop.name, prop.multiProcessorCount, prop.major, prop.minor, prop.totalGlobalMem};
     return code;
   }
-  int set_device(int id) override { return cudaSetDevice(id); }
+  int primary_context(int device, CUcontext* context) override {
+    CUdevice handle = 0;
+    if (!driver().complete()) return cudaErrorInsufficientDriver;
+    if (const auto code = driver().device_get(&handle, device); code != CUDA_SUCCESS) return code;
+    return driver().retain(context, handle);
+  }
+  int context_push(CUcontext context) override {
+    return driver().complete() ? static_cast<int>(driver().push(context)) : cudaErrorInsufficientDriver;
+  }
+  int context_pop() override {
+    CUcontext popped = nullptr;
+    return driver().complete() ? static_cast<int>(driver().pop(&popped)) : cudaErrorInsufficientDriver;
+  }
   int memory_free(std::size_t* bytes) override {
     std::size_t total = 0;
     return cudaMemGetInfo(bytes, &total);
@@ -74,6 +116,10 @@ class CudaRuntime final : public Runtime {
     return cudaHostAlloc(p, bytes, cudaHostAllocPortable);
   }
   int host_free(void* p) override { return cudaFreeHost(p); }
+  int host_register(void* p, std::size_t bytes) override {
+    return cudaHostRegister(p, bytes, cudaHostRegisterPortable);
+  }
+  int host_unregister(void* p) override { return cudaHostUnregister(p); }
 
   int stream_create(cudaStream_t* s) override { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
   int stream_destroy(cudaStream_t s) override { return cudaStreamDestroy(s); }
@@ -106,7 +152,7 @@ class CudaRuntime final : public Runtime {
     const auto code = c.rows == 1 ? cudaMemcpyAsync(c.to, c.from, c.row_bytes, kind_of(c.kind), s)
                                   : cudaMemcpy2DAsync(c.to, c.to_pitch, c.from, c.from_pitch, c.row_bytes,
                                                       c.rows, kind_of(c.kind), s);
-    return code == cudaSuccess ? last_node(s, node) : code;
+    return code == cudaSuccess && node ? last_node(s, node) : code;
   }
   int copy_group(const GroupView& in, const GroupView& out, cudaStream_t s) override {
     launch_copy_group(in, out, s);

@@ -9,6 +9,8 @@
 
 namespace quietframe::cuda {
 
+bool built_with_cuda() { return runtime().pins_host_memory(); }
+
 Probe probe() {
   auto& r = runtime();
   Probe p;

@@ -44,9 +44,10 @@ GroupView bytes_of(const Frame& frame) {
   return v;
 }
 
-void record(const GraphKey& key, int time, cudaStream_t stream) {
-  cudaGraphNode_t node = nullptr;
-  if (key.timing) QF_CUDA_CHECK(runtime().event_record_node(key.events->timing[time].get(), stream, &node));
+// Frames in the caller's own device memory come at addresses that change from frame to frame, which kernels
+// have in their arguments: capturing a graph for each would cost the host more than the launches do.
+bool runs_without_graph(const Frame& in, const Frame& out) {
+  return in.memory == MemoryKind::device || out.memory == MemoryKind::device;
 }
 
 }  // namespace
@@ -106,15 +107,13 @@ bool Lane::readdress(const GraphKey& key, const Frame& in, const Frame& out) {
       if (!graph_.set_copy(number++, copies[i])) return false;
     return true;
   };
-  if (in.memory == MemoryKind::device)
-    number += key.keep_input ? static_cast<std::size_t>(key.in.copies()) : 0;
-  else if (!set(key.in, in, device_in(), CopyKind::upload))
-    return false;
-  return out.memory == MemoryKind::device || set(key.out, out, device_out(), CopyKind::download);
+  return set(key.in, in, device_in(), CopyKind::upload) &&
+         set(key.out, out, device_out(), CopyKind::download);
 }
 
 void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
-  if (graph_.captured() && key == key_ && readdress(key, in, out)) return;
+  const bool direct = runs_without_graph(in, out);
+  if (!direct && graph_.captured() && key == key_ && readdress(key, in, out)) return;
   if (key.filter && !runtime().runs(*key.filter))
     throw Error(std::string("the filter ") + key.filter->name +
                 " has no CUDA version in this build. Use backend=cpu for it.");
@@ -125,36 +124,63 @@ void Lane::prepare(const GraphKey& key, const Frame& in, const Frame& out) {
     scratch_ = allocate_device(bytes);
     scratch_bytes_ = bytes;
   }
-  graph_.capture(stream_.get(), [&] { enqueue(key, in, out); });
+  if (direct) return;
+  capturing_ = true;
+  try {
+    graph_.capture(stream_.get(), [&] { enqueue(key, in, out); });
+  } catch (...) {
+    capturing_ = false;
+    throw;
+  }
+  capturing_ = false;
   key_ = key;
+}
+
+void Lane::launch(const GraphKey& key, const Frame& in, const Frame& out) {
+  if (runs_without_graph(in, out))
+    enqueue(key, in, out);
+  else
+    graph_.launch(stream_.get());
+}
+
+void Lane::mark(const Event& event) {
+  cudaGraphNode_t node = nullptr;
+  QF_CUDA_CHECK(capturing_ ? runtime().event_record_node(event.get(), stream(), &node)
+                           : runtime().event_record(event.get(), stream()));
+}
+
+void Lane::mark_time(const GraphKey& key, int time) {
+  if (key.timing) mark(key.events->timing[time]);
 }
 
 void Lane::enqueue_copies(const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind) {
   std::array<Copy, max_planes> copies;
   const int n = copies_of(layout, host, device, kind, copies);
-  for (int i = 0; i < n; ++i) graph_.add_copy(copies[i], stream_.get());
+  for (int i = 0; i < n; ++i)
+    if (capturing_)
+      graph_.add_copy(copies[i], stream());
+    else
+      QF_CUDA_CHECK(runtime().copy_node(copies[i], stream(), nullptr));
 }
 
 void Lane::enqueue(const GraphKey& key, const Frame& in, const Frame& out) {
   Frame from = key.in_device, to = key.out_device;
-  record(key, 0, stream());
+  mark_time(key, 0);
   const bool on_device = in.memory == MemoryKind::device;
   if (!on_device || key.keep_input) {
     from = device_frame(key.in, format_, device_in());
     enqueue_copies(key.in, in, device_in(), on_device ? CopyKind::on_device : CopyKind::upload);
-    cudaGraphNode_t node = nullptr;
-    if (key.upload_event)
-      QF_CUDA_CHECK(runtime().event_record_node(key.events->uploaded.get(), stream(), &node));
+    if (key.upload_event) mark(key.events->uploaded);
   }
-  record(key, 1, stream());
+  mark_time(key, 1);
   if (out.memory != MemoryKind::device) to = device_frame(key.out, format_, device_out());
   if (has_orphans(format_)) QF_CUDA_CHECK(runtime().copy_group(bytes_of(from), bytes_of(to), stream()));
   for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_group(key, from, to, g);
   if (key.finish)
     for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_finish(key, from, to, g);
-  record(key, 2, stream());
+  mark_time(key, 2);
   if (out.memory != MemoryKind::device) enqueue_copies(key.out, out, device_out(), CopyKind::download);
-  record(key, 3, stream());
+  mark_time(key, 3);
 }
 
 void Lane::enqueue_finish(const GraphKey& key, const Frame& from, const Frame& to, int group) {

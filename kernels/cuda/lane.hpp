@@ -46,7 +46,8 @@ class Lane {
   /// Makes the graph fit `key` and the host addresses of `in` and `out`. Allocates scratch where the filter
   /// needs more than any before it; throws CudaError.
   void prepare(const GraphKey& key, const Frame& in, const Frame& out);
-  void launch() { graph_.launch(stream_.get()); }
+  /// Starts the frame that prepare() was called for.
+  void launch(const GraphKey& key, const Frame& in, const Frame& out);
   cudaStream_t stream() const { return stream_.get(); }
   void synchronize() noexcept;
   std::size_t capacity() const { return capacity_; }
@@ -65,6 +66,8 @@ class Lane {
   void enqueue_group(const GraphKey& key, const Frame& in, const Frame& out, int group);
   void enqueue_finish(const GraphKey& key, const Frame& in, const Frame& out, int group);
   void enqueue_copies(const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind);
+  void mark(const Event& event);
+  void mark_time(const GraphKey& key, int time);
   std::byte* device_in() const;
   std::byte* device_out() const;
   std::size_t scratch_needed(const FilterInfo* filter) const;
@@ -78,6 +81,7 @@ class Lane {
   DeviceMemory frames_;  ///< sigma, then input, then output
   DeviceMemory scratch_;
   std::size_t scratch_bytes_ = 0;
+  bool capturing_ = false;
   GraphKey key_;
   FrameGraph graph_;
 };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "cuda/context.hpp"
 #include "cuda/device.hpp"
 
 namespace quietframe::cuda {
@@ -14,6 +15,7 @@ namespace {
 Runtime* replaced = nullptr;
 std::atomic<int> pins{
     -1};  // asked once: at process exit the driver answers "no device" for memory that it pinned
+std::atomic<int> host_device{0};
 }  // namespace
 
 Runtime& runtime() { return replaced ? *replaced : built_in_runtime(); }
@@ -33,12 +35,41 @@ bool host_memory_is_pinned() {
   return pins != 0;
 }
 
+void use_host_memory_with(int device) { host_device = device; }
+
+namespace {
+CUcontext host_memory_context() {
+  CUcontext context = nullptr;
+  QF_CUDA_CHECK(runtime().primary_context(host_device, &context));
+  return context;
+}
+}  // namespace
+
 void* host_alloc(std::size_t bytes) {
   if (!host_memory_is_pinned()) return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  void* p = nullptr;
-  if (runtime().host_alloc(&p, bytes) == 0) return p;
-  runtime().take_last_error();
-  return nullptr;
+  try {
+    const ContextScope inside(host_memory_context());
+    void* p = nullptr;
+    QF_CUDA_CHECK(runtime().host_alloc(&p, bytes));
+    return p;
+  } catch (const CudaError&) {
+    return nullptr;
+  }
+}
+
+bool host_register(void* p, std::size_t bytes) noexcept {
+  if (!host_memory_is_pinned()) return false;
+  try {
+    const ContextScope inside(host_memory_context());
+    QF_CUDA_CHECK(runtime().host_register(p, bytes));
+    return true;
+  } catch (const CudaError&) {
+    return false;
+  }
+}
+
+void host_unregister(void* p) noexcept {
+  if (runtime().host_unregister(p) != 0) runtime().take_last_error();
 }
 
 void host_free(void* p) noexcept {

@@ -15,6 +15,8 @@ struct Finish;
 struct GroupView;
 }  // namespace quietframe
 
+typedef struct CUctx_st* CUcontext;  // NOLINT(modernize-use-using): as cuda.h declares it
+
 namespace quietframe::cuda {
 
 struct Device;
@@ -36,7 +38,7 @@ enum class EventKind {
   timing,    ///< carries a time stamp
 };
 
-/// Functions return a cudaError_t as int; 0 is success. All but the first group need a current device.
+/// Functions return a cudaError_t as int; 0 is success. All but the first group need a current context.
 class Runtime {
  public:
   virtual ~Runtime() = default;
@@ -45,7 +47,12 @@ class Runtime {
   virtual int runtime_version(int* version) = 0;
   virtual int device_count(int* count) = 0;
   virtual int device(int id, Device* device) = 0;
-  virtual int set_device(int id) = 0;
+  /// The context of a device that the CUDA runtime itself uses; made where there is none yet, and never let
+  /// go.
+  virtual int primary_context(int device, CUcontext* context) = 0;
+  /// Makes a context the thread's current one, until it is popped.
+  virtual int context_push(CUcontext context) = 0;
+  virtual int context_pop() = 0;
   virtual int memory_free(std::size_t* bytes) = 0;
   virtual int take_last_error() = 0;  ///< and clears it
   virtual const char* error_name(int code) = 0;
@@ -58,6 +65,8 @@ class Runtime {
   virtual int device_upload(void* to, const void* from, std::size_t bytes) = 0;  ///< there when it returns
   virtual int host_alloc(void** p, std::size_t bytes) = 0;  ///< page-locked, for every device
   virtual int host_free(void* p) = 0;
+  virtual int host_register(void* p, std::size_t bytes) = 0;  ///< page-locks memory of others
+  virtual int host_unregister(void* p) = 0;
 
   virtual int stream_create(cudaStream_t* s) = 0;  ///< not ordered with the legacy default stream
   virtual int stream_destroy(cudaStream_t s) = 0;
@@ -73,7 +82,7 @@ class Runtime {
   virtual int event_synchronize(cudaEvent_t e) = 0;
   virtual int event_elapsed(float* ms, cudaEvent_t from, cudaEvent_t to) = 0;
 
-  /// While `s` is being captured: a copy, and the node it became.
+  /// A copy, and the node it became where `s` is being captured; null `node`: it is not.
   virtual int copy_node(const Copy& c, cudaStream_t s, cudaGraphNode_t* node) = 0;
   /// Samples and carry bytes of a group that no filter touches.
   virtual int copy_group(const GroupView& in, const GroupView& out, cudaStream_t s) = 0;

@@ -14,7 +14,7 @@
 namespace quietframe::cuda {
 namespace {
 
-constexpr int invalid_value = 1, out_of_memory = 2, invalid_device = 101;
+constexpr int invalid_value = 1, out_of_memory = 2, invalid_device = 101, already_registered = 712;
 
 // Node n of a capture, as a handle that is not null.
 cudaGraphNode_t node_handle(std::size_t n) { return reinterpret_cast<cudaGraphNode_t>(n + 1); }
@@ -33,7 +33,7 @@ FakeRuntime::~FakeRuntime() {
 std::size_t FakeRuntime::live() const {
   const std::lock_guard lock(mutex_);
   return streams_.size() + events_.size() + graphs_.size() + execs_.size() + device_memory_.size() +
-         pinned_memory_.size();
+         pinned_memory_.size() + registered_.size();
 }
 
 bool FakeRuntime::fails() {
@@ -58,10 +58,22 @@ int FakeRuntime::device(int id, Device* d) {
   return 0;
 }
 
-int FakeRuntime::set_device(int id) {
+int FakeRuntime::primary_context(int device, CUcontext* context) {
   if (fails()) return fail_code;
-  return id >= 0 && id < devices ? 0 : invalid_device;
+  if (device < 0 || device >= devices) return invalid_device;
+  *context = reinterpret_cast<CUcontext>(std::uintptr_t{0x1000} + static_cast<std::uintptr_t>(device));
+  return 0;
 }
+
+int FakeRuntime::context_push(CUcontext context) {
+  if (fails()) return fail_code;
+  if (!context) return misuse();
+  ++pushed;
+  current = context;
+  return 0;
+}
+
+int FakeRuntime::context_pop() { return --pushed < 0 ? misuse() : 0; }
 
 int FakeRuntime::memory_free(std::size_t* bytes) {
   const std::lock_guard lock(mutex_);
@@ -132,6 +144,23 @@ int FakeRuntime::host_free(void* p) {
   }
   std::free(p);
   return 0;
+}
+
+int FakeRuntime::host_register(void* p, std::size_t bytes) {
+  if (fails()) return fail_code;
+  const std::lock_guard lock(mutex_);
+  const auto* begin = static_cast<const std::byte*>(p);
+  const auto overlaps = [&](const auto& block) {
+    return begin < block.first + block.second && block.first < begin + bytes;
+  };
+  if (std::ranges::any_of(registered_, overlaps)) return last_error_ = already_registered;
+  registered_[begin] = bytes;
+  return 0;
+}
+
+int FakeRuntime::host_unregister(void* p) {
+  const std::lock_guard lock(mutex_);
+  return registered_.erase(static_cast<const std::byte*>(p)) == 1 ? 0 : misuse();
 }
 
 int FakeRuntime::stream_create(cudaStream_t* s) {
@@ -324,9 +353,9 @@ int FakeRuntime::copy_node(const Copy& c, cudaStream_t s, cudaGraphNode_t* node)
   if (fails()) return fail_code;
   const std::lock_guard lock(mutex_);
   auto* stream = find(streams_, s);
-  if (!stream || !stream->capturing) return misuse();
+  if (!stream || stream->capturing != (node != nullptr)) return misuse();
   push(*stream, {OpKind::copy, {}, c, nullptr, 0});
-  *node = node_handle(stream->captured.size() - 1);
+  if (node) *node = node_handle(stream->captured.size() - 1);
   return 0;
 }
 

@@ -35,6 +35,8 @@ class FakeRuntime final : public Runtime {
   std::atomic<int> misuses{0};  ///< unknown handles, memory out of bounds, use after free
   std::size_t live() const;     ///< handles and allocations not yet freed
   std::size_t most_running() const { return most_running_; }
+  std::atomic<CUcontext> current{nullptr};  ///< the one that was pushed last
+  std::atomic<int> pushed{0};               ///< contexts that are current on some thread
 
   FakeRuntime();
   ~FakeRuntime() override;
@@ -47,7 +49,9 @@ class FakeRuntime final : public Runtime {
   int runtime_version(int* v) override { return *v = 13000, 0; }
   int device_count(int* n) override;
   int device(int id, Device* d) override;
-  int set_device(int id) override;
+  int primary_context(int device, CUcontext* context) override;
+  int context_push(CUcontext context) override;
+  int context_pop() override;
   int memory_free(std::size_t* bytes) override;
   int take_last_error() override;
   const char* error_name(int) override { return "fakeError"; }
@@ -61,6 +65,8 @@ class FakeRuntime final : public Runtime {
   int device_upload(void* to, const void* from, std::size_t bytes) override;
   int host_alloc(void** p, std::size_t bytes) override;
   int host_free(void* p) override;
+  int host_register(void* p, std::size_t bytes) override;
+  int host_unregister(void* p) override;
   int stream_create(cudaStream_t* s) override;
   int stream_destroy(cudaStream_t s) override;
   int stream_synchronize(cudaStream_t s) override;
@@ -129,7 +135,7 @@ class FakeRuntime final : public Runtime {
   std::map<cudaEvent_t, std::unique_ptr<FakeEvent>> events_;
   std::map<cudaGraph_t, std::unique_ptr<FakeGraph>> graphs_;
   std::map<cudaGraphExec_t, std::unique_ptr<FakeGraph>> execs_;
-  std::map<const std::byte*, std::size_t> device_memory_, pinned_memory_;
+  std::map<const std::byte*, std::size_t> device_memory_, pinned_memory_, registered_;
   std::size_t device_used_ = 0, running_ = 0, most_running_ = 0;
   int last_error_ = 0;
 };

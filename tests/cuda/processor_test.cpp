@@ -137,6 +137,7 @@ class CudaProcessorTest : public ::testing::Test {
     processor_.reset();
     EXPECT_EQ(runtime_.live(), 0U) << "handles or memory leaked";
     EXPECT_EQ(runtime_.misuses, 0);
+    EXPECT_EQ(runtime_.pushed, 0) << "a context was left current";
     replace_runtime(nullptr);
   }
   CudaProcessor& processor() {

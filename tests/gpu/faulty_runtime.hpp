@@ -27,9 +27,13 @@ class FaultyRuntime final : public Runtime {
   bool pins_host_memory() override { return inner_.pins_host_memory(); }
   std::size_t noise_scratch(const CudaShape& shape) override { return inner_.noise_scratch(shape); }
 
-  int set_device(int id) override {
-    return or_fail([&] { return inner_.set_device(id); });
+  int primary_context(int device, CUcontext* context) override {
+    return or_fail([&] { return inner_.primary_context(device, context); });
   }
+  int context_push(CUcontext context) override {
+    return or_fail([&] { return inner_.context_push(context); });
+  }
+  int context_pop() override { return inner_.context_pop(); }
   int device_alloc(void** p, std::size_t n) override {
     return or_fail([&] { return inner_.device_alloc(p, n); });
   }
@@ -42,6 +46,10 @@ class FaultyRuntime final : public Runtime {
   int host_alloc(void** p, std::size_t n) override {
     return or_fail([&] { return inner_.host_alloc(p, n); });
   }
+  int host_register(void* p, std::size_t n) override {
+    return or_fail([&] { return inner_.host_register(p, n); });
+  }
+  int host_unregister(void* p) override { return inner_.host_unregister(p); }
   int stream_create(cudaStream_t* s) override {
     return or_fail([&] { return inner_.stream_create(s); });
   }
