@@ -1,6 +1,8 @@
 // Caps made from the table of pixel formats.
 #include "caps.hpp"
 
+#include "cuda_library.hpp"
+
 namespace quietframe::gst {
 namespace {
 
@@ -15,12 +17,14 @@ std::string format_names(const char* separator) {
 
 }  // namespace
 
-GstCaps* supported_caps() {
+GstCaps* supported_caps(bool cuda_memory) {
   const std::string size = "[ 1, " + std::to_string(max_size) + " ]";
   // Rows of interlaced frames alternate between two moments: a filter over neighbouring rows would mix them.
-  const auto text = "video/x-raw, format=(string){ " + format_names(", ") + " }, width=(int)" + size +
-                    ", height=(int)" + size +
+  const auto rest = " }, width=(int)" + size + ", height=(int)" + size +
                     ", framerate=(fraction)[ 0/1, max ], interlace-mode=(string)progressive";
+  auto text = "video/x-raw, format=(string){ " + format_names(", ") + rest;
+  if (cuda_memory)
+    text += std::string("; video/x-raw(") + cuda_feature + "), format=(string){ " + cuda_formats + rest;
   return gst_caps_from_string(text.c_str());
 }
 

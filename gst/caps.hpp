@@ -11,8 +11,8 @@ namespace quietframe::gst {
 
 inline constexpr int max_size = 32767;  ///< pixels or rows of a frame
 
-/// Caps of both pads. A new reference.
-GstCaps* supported_caps();
+/// Caps of both pads, with or without CUDAMemory. A new reference.
+GstCaps* supported_caps(bool cuda_memory);
 
 /// The format of frames with this video info, or why they cannot be taken (`why`).
 std::optional<FrameFormat> frame_format(const GstVideoInfo& info, int bit_depth, std::string* why);

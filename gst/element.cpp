@@ -74,6 +74,11 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   return result;
 }
 
+void set_context(GstElement* element, GstContext* context) {
+  impl_of(element).set_context(context);
+  GST_ELEMENT_CLASS(gst_video_denoise_parent_class)->set_context(element, context);
+}
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   auto& impl = impl_of(object);
   if (id == prop_roi)
@@ -155,10 +160,11 @@ static void gst_video_denoise_class_init(GstVideoDenoiseClass* klass) {
 
   auto* element = GST_ELEMENT_CLASS(klass);
   element->change_state = change_state;
+  element->set_context = set_context;
   gst_element_class_set_static_metadata(element, "Video denoiser", "Filter/Effect/Video",
                                         "Removes noise from video in real time, on NVIDIA GPUs or on the CPU",
                                         "The quietframe maintainers");
-  auto* caps = quietframe::gst::supported_caps();
+  auto* caps = quietframe::gst::supported_caps(quietframe::gst::cuda_memory_may_be_used());
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));

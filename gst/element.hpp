@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "device_memory.hpp"
 #include "frame_queue.hpp"
 #include "input_release.hpp"
 #include "latency.hpp"
@@ -53,13 +54,15 @@ class VideoDenoise {
   bool src_event(EventRef event);
   bool sink_query(GstQuery* query);
   bool src_query(GstQuery* query);
+  /// A context that a neighbour or the application offers.
+  void set_context(GstContext* context);
 
  private:
   // stream.cpp: frames
   void loop();
   GstFlowReturn pass_through(BufferRef buffer);
   GstFlowReturn filter(BufferRef buffer, Properties::Snapshot snapshot);
-  GstFlowReturn prepare(const Properties::Snapshot& snapshot);
+  GstFlowReturn prepare(const Properties::Snapshot& snapshot, GstBuffer* in);
   Properties::Snapshot take_snapshot(GstBuffer* buffer);
   bool drop_late(GstBuffer* buffer);
   void submit(BufferRef in, BufferRef out, const FrameSettings& settings);
@@ -72,15 +75,18 @@ class VideoDenoise {
   bool serialized_event(EventRef event);
   bool event_after_failure(EventRef event, GstFlowReturn flow);
   bool set_caps(EventRef event);
+  bool push_caps(GstCaps* caps);
   void revive();
   bool start_task();
   void drop_in_flight();
 
   // negotiation.cpp
   bool query_caps(GstPad* pad, GstQuery* query);
+  void decide_caps(const Properties::Snapshot& snapshot);
   bool accept_caps(GstQuery* query);
   bool propose_allocation(GstQuery* query);
   void decide_allocation();
+  PoolRef make_pool(GstCaps* caps);
   void set_pool(PoolRef pool);
   PoolRef pool();
   bool query_latency(GstQuery* query);
@@ -94,6 +100,7 @@ class VideoDenoise {
   std::unique_ptr<Processor> processor_;
   std::atomic<const char*> active_backend_ = "none";
   AllocatorRef allocator_;
+  DeviceMemory device_;
   FrameQueue queue_;
   InputRelease input_release_;
   Qos qos_;
@@ -102,8 +109,10 @@ class VideoDenoise {
   // Streaming thread.
   GstSegment segment_;
   CapsRef caps_;
+  CapsRef out_caps_;  ///< caps_, perhaps in another memory
   GstVideoInfo info_;
   FrameFormat format_;       ///< the processor's; width 0: not configured
+  bool page_lock_ = false;   ///< the GPU reads and writes frames
   bool allocated_ = false;   ///< pool_ suits caps_
   bool passthrough_ = true;  ///< frames are pushed from the streaming thread
   bool reset_history_ = true;

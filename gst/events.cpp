@@ -8,7 +8,7 @@
 namespace quietframe::gst {
 
 VideoDenoise::VideoDenoise(GstElement* element, GstPad* sink, GstPad* src)
-    : element_(element), sink_(sink), src_(src) {
+    : element_(element), sink_(sink), src_(src), device_(element) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
   gst_video_info_init(&info_);
 }
@@ -26,6 +26,8 @@ void VideoDenoise::start() {
     GST_WARNING_OBJECT(element_, "%s", selected.reason.c_str());
   else
     GST_INFO_OBJECT(element_, "%s", selected.reason.c_str());
+  device_.start(*processor_);
+  page_lock_ = cuda;
   allocator_.reset(host_allocator(cuda ? HostMemoryKind::pinned : HostMemoryKind::ordinary));
   host_allocator_use(allocator_.get());
   stats.reset(active_backend_.load());
@@ -47,8 +49,10 @@ void VideoDenoise::stop() {
   set_pool(nullptr);
   allocated_ = false;
   caps_.reset();
+  out_caps_.reset();
   format_ = {};
   processor_.reset();
+  device_.stop();
   active_backend_ = "none";
   host_allocator_unuse(allocator_.get());
   allocator_.reset();
@@ -181,7 +185,7 @@ bool VideoDenoise::set_caps(EventRef event) {
   GstVideoInfo info;
   std::string why = "they are not video/x-raw with a format, a width and a height";
   const auto snapshot = properties.snapshot();
-  const bool parsed = gst_video_info_from_caps(&info, caps);
+  const bool parsed = gst_video_info_from_caps(&info, caps) && (!is_cuda_caps(caps) || device_.usable());
   if (!parsed || !frame_format(info, snapshot.element.bit_depth, &why)) {
     const StringRef text(gst_caps_to_string(caps));
     throw StreamError("Caps " + std::string(text.get()) + " cannot be filtered: " + why + ".");
@@ -194,10 +198,15 @@ bool VideoDenoise::set_caps(EventRef event) {
     reset_history_ = true;
     qos_.reset();
   }
-  if (!gst_pad_push_event(src_, event.release())) return false;
+  decide_caps(snapshot);
+  if (gst_caps_is_equal(caps, out_caps_.get()) ? !gst_pad_push_event(src_, event.release())
+                                               : !push_caps(out_caps_.get()))
+    return false;
   update_latency();
   return true;
 }
+
+bool VideoDenoise::push_caps(GstCaps* caps) { return gst_pad_push_event(src_, gst_event_new_caps(caps)); }
 
 bool VideoDenoise::src_event(EventRef event) {
   if (GST_EVENT_TYPE(event.get()) == GST_EVENT_QOS) {

@@ -5,6 +5,7 @@
 
 #include "allocator.hpp"
 #include "guard.hpp"
+#include "registered_memory.hpp"
 
 namespace quietframe::gst {
 namespace {
@@ -34,7 +35,7 @@ void check_plane(const FrameFormat& format, int p, const std::byte* data, std::p
 }  // namespace
 
 Frame MappedFrame::map(GstBuffer* buffer, const GstVideoInfo& info, const FrameFormat& format,
-                       GstMapFlags flags) {
+                       GstMapFlags flags, const MapTarget& target) {
   unmap();
   const auto* meta = gst_buffer_get_video_meta(buffer);
   if (meta &&
@@ -50,22 +51,27 @@ Frame MappedFrame::map(GstBuffer* buffer, const GstVideoInfo& info, const FrameF
         size_text(format) + " has " + std::to_string(info.size) +
         ". Check the width, height and format that the source declares (a file cut short, or packed "
         "10 and 12 bit camera formats that must be unpacked first).");
+  const bool on_device = target.context && cuda_context_of(buffer) == target.context;
   const auto map_flags =
-      static_cast<GstMapFlags>(static_cast<int>(flags) | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF));
+      static_cast<GstMapFlags>(static_cast<int>(flags) | static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF) |
+                               (on_device ? map_cuda : 0));
   if (!gst_video_frame_map(&frame_, &info, buffer, map_flags))
     throw StreamError("A buffer of " + size_text(format) +
                       " could not be mapped to system memory. Put the "
                       "download element of its memory (cudadownload, gldownload, ...) in front.");
   mapped_ = true;
 
-  Frame frame{format, {}, {}, MemoryKind::pinned};
+  Frame frame{format, {}, {}, on_device ? MemoryKind::device : MemoryKind::pinned};
   const int planes = format_info(format.format).planes;
   for (int p = 0; p < planes; ++p) {
     const auto& memory = frame_.map[meta ? p : 0];
     frame.plane[p] = static_cast<std::byte*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, p));
     frame.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, p);
     check_plane(format, p, frame.plane[p], frame.stride[p], memory);
-    if (!is_pinned(memory.memory)) frame.memory = MemoryKind::pageable;
+    if (on_device || is_pinned(memory.memory) ||
+        (target.page_lock && page_lock_if_it_pays(memory.memory, memory.data)))
+      continue;
+    frame.memory = MemoryKind::pageable;
   }
   return frame;
 }

@@ -1,7 +1,26 @@
 // The FIFO of frames and events.
 #include "frame_queue.hpp"
 
+#include <thread>
+
 namespace quietframe::gst {
+namespace {
+
+// Putting a thread to sleep and waking it takes as long as a small frame takes on a GPU. What is waited for
+// comes within this time where frames are small and follow one another; a live feed spends it once a frame.
+constexpr auto look_again_for = std::chrono::microseconds(20);
+
+template <class Ready>
+void wait_for(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, Ready ready) {
+  for (const auto until = Clock::now() + look_again_for; !ready() && Clock::now() < until;) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  changed.wait(lock, ready);
+}
+
+}  // namespace
 
 GstFlowReturn FrameQueue::flow() const {
   const std::lock_guard lock(mutex_);
@@ -46,7 +65,7 @@ void FrameQueue::set_active(bool active) {
 
 GstFlowReturn FrameQueue::wait_slot() {
   std::unique_lock lock(mutex_);
-  changed_streaming_.wait(lock, [this] { return flow_ != GST_FLOW_OK || in_flight_ < depth_; });
+  wait_for(lock, changed_streaming_, [this] { return flow_ != GST_FLOW_OK || in_flight_ < depth_; });
   return flow_;
 }
 
@@ -81,7 +100,7 @@ bool FrameQueue::idle() const {
 
 bool FrameQueue::pop(Item& item) {
   std::unique_lock lock(mutex_);
-  changed_task_.wait(lock, [this] { return flow_ != GST_FLOW_OK || count_ > 0; });
+  wait_for(lock, changed_task_, [this] { return flow_ != GST_FLOW_OK || count_ > 0; });
   if (flow_ != GST_FLOW_OK) return false;
   item = take();
   busy_ = true;

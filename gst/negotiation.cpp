@@ -11,6 +11,17 @@
 namespace quietframe::gst {
 namespace {
 
+// Upstream that has both should hand over device memory: it need not cross the bus then.
+CapsRef cuda_first(CapsRef caps) {
+  CapsRef sorted(gst_caps_new_empty());
+  for (const bool cuda : {true, false})
+    for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i) {
+      CapsRef one(gst_caps_copy_nth(caps.get(), i));
+      if (is_cuda_caps(one.get()) == cuda) gst_caps_append(sorted.get(), one.release());
+    }
+  return sorted;
+}
+
 // For GST_PTR_FORMAT, which is a %p to the compiler.
 void* printable(void* p) { return p; }
 
@@ -19,6 +30,8 @@ void* printable(void* p) { return p; }
 bool VideoDenoise::sink_query(GstQuery* query) {
   if (GST_QUERY_IS_SERIALIZED(query) && queue_.drain() != GST_FLOW_OK) return false;
   switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CONTEXT:
+      return device_.answer_context(query) || gst_pad_query_default(sink_, GST_OBJECT(element_), query);
     case GST_QUERY_CAPS:
       return query_caps(sink_, query);
     case GST_QUERY_ACCEPT_CAPS:
@@ -32,6 +45,8 @@ bool VideoDenoise::sink_query(GstQuery* query) {
 
 bool VideoDenoise::src_query(GstQuery* query) {
   switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CONTEXT:
+      return device_.answer_context(query) || gst_pad_query_default(src_, GST_OBJECT(element_), query);
     case GST_QUERY_CAPS:
       return query_caps(src_, query);
     case GST_QUERY_ACCEPT_CAPS:
@@ -43,15 +58,18 @@ bool VideoDenoise::src_query(GstQuery* query) {
   }
 }
 
-// Caps are the same on both sides: what the other side takes, and the element does.
+// Caps are the same on both sides, but for the memory: what the other side takes, and the element does.
 bool VideoDenoise::query_caps(GstPad* pad, GstQuery* query) {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);
-  const CapsRef own(gst_pad_get_pad_template_caps(pad));
+  const CapsRef own(device_.caps());
   const CapsRef ours(filter ? gst_caps_intersect_full(filter, own.get(), GST_CAPS_INTERSECT_FIRST)
                             : gst_caps_ref(own.get()));
-  const CapsRef peer(gst_pad_peer_query_caps(pad == sink_ ? src_ : sink_, ours.get()));
-  const CapsRef result(gst_caps_intersect_full(peer.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
+  const CapsRef asked(device_.other_side(ours.get()));
+  const CapsRef beyond(gst_pad_peer_query_caps(pad == sink_ ? src_ : sink_, asked.get()));
+  const CapsRef peer(device_.other_side(beyond.get()));
+  CapsRef result(gst_caps_intersect_full(peer.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
+  if (pad == sink_) result = cuda_first(std::move(result));
   if (gst_caps_is_empty(result.get()) && filter)
     GST_INFO_OBJECT(pad,
                     "none of %" GST_PTR_FORMAT " can be taken; the element takes %" GST_PTR_FORMAT
@@ -66,10 +84,12 @@ bool VideoDenoise::accept_caps(GstQuery* query) {
   gst_query_parse_accept_caps(query, &caps);
   GstVideoInfo info;
   std::string why = "they are not video/x-raw in system memory with a format, a width and a height";
+  const CapsRef own(device_.caps());
   const auto* features = gst_caps_is_fixed(caps) ? gst_caps_get_features(caps, 0) : nullptr;
-  const bool system_memory =
-      features && gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
-  const bool ok = system_memory && gst_video_info_from_caps(&info, caps) && frame_format(info, 0, &why);
+  const bool memory =
+      features && (gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY) ||
+                   (is_cuda_caps(caps) && gst_caps_can_intersect(own.get(), caps)));
+  const bool ok = memory && gst_video_info_from_caps(&info, caps) && frame_format(info, 0, &why);
   if (!ok)
     GST_WARNING_OBJECT(element_, "caps %" GST_PTR_FORMAT " are refused: %s", printable(caps), why.c_str());
   gst_query_set_accept_caps_result(query, ok);
@@ -95,20 +115,21 @@ bool VideoDenoise::propose_allocation(GstQuery* query) {
   GstVideoInfo info;
   if (!caps || !allocator_ || !gst_video_info_from_caps(&info, caps)) return false;
   const auto snapshot = properties.snapshot();
-  if (snapshot.passthrough) return gst_pad_peer_query(src_, query);
+  const bool same_memory = !out_caps_ || is_cuda_caps(caps) == is_cuda_caps(out_caps_.get());
+  if (snapshot.passthrough && same_memory) return gst_pad_peer_query(src_, query);
 
   const auto size = static_cast<guint>(info.size);
   const auto held = static_cast<guint>(snapshot.element.async_depth);  // inputs that wait for their upload
   PoolRef proposed;
   if (need_pool) {
-    proposed.reset(make_buffer_pool(allocator_.get()));
+    proposed = make_pool(caps);
     configure_pool(proposed.get(), caps, size, held, 0);
   }
   gst_query_add_allocation_pool(query, proposed.get(), size, held, 0);
   GstAllocationParams params;
   gst_allocation_params_init(&params);
   // A pool alone is not enough: base classes take the allocator from here.
-  gst_query_add_allocation_param(query, allocator_.get(), &params);
+  if (!is_cuda_caps(caps)) gst_query_add_allocation_param(query, allocator_.get(), &params);
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   for (const auto api : downstream_metas_) gst_query_add_allocation_meta(query, api, nullptr);
   return true;
@@ -137,8 +158,20 @@ bool use_downstream_pool(GstBufferPool* pool, GstCaps* caps, guint size, guint m
 
 }  // namespace
 
+PoolRef VideoDenoise::make_pool(GstCaps* caps) {
+  return is_cuda_caps(caps) ? device_.make_pool() : PoolRef(make_buffer_pool(allocator_.get()));
+}
+
+void VideoDenoise::decide_caps(const Properties::Snapshot& snapshot) {
+  CapsRef decided(device_.output_caps(src_, caps_.get(), snapshot.passthrough));
+  if (!out_caps_ || !gst_caps_is_equal(decided.get(), out_caps_.get())) allocated_ = false;
+  out_caps_ = std::move(decided);
+  if (is_cuda_caps(caps_.get()) || is_cuda_caps(out_caps_.get()))
+    device_.ensure(snapshot.element.cuda_device_id);
+}
+
 void VideoDenoise::decide_allocation() {
-  const QueryRef query(gst_query_new_allocation(caps_.get(), TRUE));
+  const QueryRef query(gst_query_new_allocation(out_caps_.get(), TRUE));
   if (!gst_pad_peer_query(src_, query.get())) GST_DEBUG_OBJECT(element_, "downstream proposes no allocation");
   const bool video_meta = gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr);
   downstream_metas_.clear();
@@ -156,17 +189,20 @@ void VideoDenoise::decide_allocation() {
     guint size = 0, max = 0;
     gst_query_parse_nth_allocation_pool(query.get(), i, &offered, &size, &min, &max);
     PoolRef candidate(offered);
-    if (candidate &&
-        use_downstream_pool(candidate.get(), caps_.get(), std::max(size, static_cast<guint>(info_.size)), min,
-                            max, held, video_meta))
+    const bool fits =
+        !is_cuda_caps(out_caps_.get()) || (candidate && cuda_context_of(candidate.get()) == device_.used());
+    if (candidate && fits &&
+        use_downstream_pool(candidate.get(), out_caps_.get(), std::max(size, static_cast<guint>(info_.size)),
+                            min, max, held, video_meta))
       chosen = std::move(candidate);
   }
   const bool downstream = chosen != nullptr;
   if (!chosen) {
-    chosen.reset(make_buffer_pool(allocator_.get()));
+    chosen = make_pool(out_caps_.get());
     auto* config = gst_buffer_pool_get_config(chosen.get());
-    gst_buffer_pool_config_set_params(config, caps_.get(), static_cast<guint>(info_.size), min + held, 0);
-    if (video_meta) gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    gst_buffer_pool_config_set_params(config, out_caps_.get(), static_cast<guint>(info_.size), min + held, 0);
+    if (video_meta || is_cuda_caps(out_caps_.get()))
+      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
     if (!gst_buffer_pool_set_config(chosen.get(), config))
       throw Error("The buffer pool for " + std::to_string(info_.width) + "x" + std::to_string(info_.height) +
                   " frames was refused.");
@@ -191,6 +227,10 @@ void VideoDenoise::set_pool(PoolRef pool) {
 PoolRef VideoDenoise::pool() {
   const std::lock_guard lock(pool_mutex_);
   return PoolRef(pool_ ? GST_BUFFER_POOL(gst_object_ref(pool_.get())) : nullptr);
+}
+
+void VideoDenoise::set_context(GstContext* context) {
+  device_.set_context(context, properties.snapshot().element.cuda_device_id);
 }
 
 bool VideoDenoise::query_latency(GstQuery* query) {

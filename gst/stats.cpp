@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "registered_memory.hpp"
+
 namespace quietframe::gst {
 
 Stats::Stats() {
@@ -74,11 +76,11 @@ GstStructure* Stats::structure() const {
   const auto counts = counts_;
   const auto last = last_;
   const bool any = any_;
-  auto* s =
-      gst_structure_new("videodenoise-stats", "backend", G_TYPE_STRING, backend_.c_str(), "frames-in",
-                        G_TYPE_UINT64, counts.in, "frames-out", G_TYPE_UINT64, counts.out, "frames-dropped",
-                        G_TYPE_UINT64, counts.dropped, "cpu-copied-bytes", G_TYPE_UINT64, copied_bytes_,
-                        "memory-path", G_TYPE_STRING, any ? to_string(last.path) : "none", nullptr);
+  auto* s = gst_structure_new(
+      "videodenoise-stats", "backend", G_TYPE_STRING, backend_.c_str(), "frames-in", G_TYPE_UINT64, counts.in,
+      "frames-out", G_TYPE_UINT64, counts.out, "frames-dropped", G_TYPE_UINT64, counts.dropped,
+      "cpu-copied-bytes", G_TYPE_UINT64, copied_bytes_, "memory-path", G_TYPE_STRING,
+      any ? to_string(last.path) : "none", "registered-bytes", G_TYPE_UINT64, registered_bytes(), nullptr);
   lock.unlock();
 
   constexpr const char* names[durations] = {"upload", "kernel", "download", "total"};

@@ -44,7 +44,8 @@ GstFlowReturn VideoDenoise::chain(BufferRef buffer) {
   stats.frame_in();
   if (GST_BUFFER_IS_DISCONT(buffer.get())) reset_history_ = true;
   auto snapshot = take_snapshot(buffer.get());
-  if (snapshot.passthrough) return pass_through(std::move(buffer));
+  const bool same_memory = gst_caps_is_equal(caps_.get(), out_caps_.get());
+  if (snapshot.passthrough && same_memory) return pass_through(std::move(buffer));
   if (snapshot.element.qos && drop_late(buffer.get())) return GST_FLOW_OK;
   return filter(std::move(buffer), std::move(snapshot));
 }
@@ -102,8 +103,24 @@ bool VideoDenoise::drop_late(GstBuffer* buffer) {
 
 // Configures the processor and the pool where caps or properties ask for it; nothing of that happens per
 // frame.
-GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot) {
+GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot, GstBuffer* in) {
   if (passthrough_) set_passthrough(false);
+  const bool reconfigure = gst_pad_check_reconfigure(src_);
+  if (reconfigure && device_.usable()) {
+    const CapsRef before(gst_caps_ref(out_caps_.get()));
+    decide_caps(snapshot);
+    if (!gst_caps_is_equal(before.get(), out_caps_.get())) {
+      if (const auto flow = queue_.drain(); flow != GST_FLOW_OK) return flow;
+      if (!push_caps(out_caps_.get())) return GST_FLOW_NOT_NEGOTIATED;
+    }
+  }
+  if (auto* context = device_.context_for(in, is_cuda_caps(out_caps_.get()));
+      context && context != device_.used()) {
+    if (const auto flow = queue_.drain(); flow != GST_FLOW_OK) return flow;
+    format_.width = 0;
+    allocated_ = false;
+    device_.use(context);
+  }
   auto format = format_;
   std::string why;
   if (format.width == 0 || format.bit_depth != snapshot.element.bit_depth)
@@ -118,7 +135,7 @@ GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot) {
     reset_history_ = true;
     update_latency();
   }
-  if (gst_pad_check_reconfigure(src_) || !allocated_) {
+  if (reconfigure || !allocated_) {
     if (const auto flow = queue_.drain(); flow != GST_FLOW_OK) return flow;
     decide_allocation();
   }
@@ -126,7 +143,7 @@ GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot) {
 }
 
 GstFlowReturn VideoDenoise::filter(BufferRef in, Properties::Snapshot snapshot) {
-  if (const auto flow = prepare(snapshot); flow != GST_FLOW_OK) return flow;
+  if (const auto flow = prepare(snapshot, in.get()); flow != GST_FLOW_OK) return flow;
   if (const auto flow = queue_.wait_slot(); flow != GST_FLOW_OK) return flow;
   GstBuffer* fresh = nullptr;
   const auto buffers = pool();
@@ -146,8 +163,10 @@ void VideoDenoise::submit(BufferRef in, BufferRef out, const FrameSettings& sett
   auto& slot = queue_.next_slot();
   try {
     slot.arrived = Clock::now();
-    const auto from = slot.in_map.map(in.get(), info_, format_, GST_MAP_READ);
-    const auto to = slot.out_map.map(out.get(), info_, format_, GST_MAP_WRITE);
+    const MapTarget target{device_.used(), page_lock_};
+    const auto from = slot.in_map.map(in.get(), info_, format_, GST_MAP_READ, target);
+    const auto to = slot.out_map.map(out.get(), info_, format_, GST_MAP_WRITE, target);
+    for (auto* buffer : {in.get(), out.get()}) device_.order_after(buffer);
     slot.in = std::move(in);
     slot.out = std::move(out);
     processor_->set_timing(want_timing_);

@@ -201,6 +201,36 @@ TEST(Pools, ADownstreamPoolThatRefusesIsReplaced) {
   gst_object_unref(offer.pool);
 }
 
+// A camera's pool of ordinary memory: copied at first, read in place when it keeps coming back.
+TEST(Pools, MemoryThatComesBackIsPageLockedUntilItDies) {
+  auto stats = [](Harness& h, const char* field) {
+    GstStructure* s = nullptr;
+    g_object_get(h.element(), "stats", &s, nullptr);
+    guint64 bytes = 0;
+    gst_structure_get_uint64(s, field, &bytes);
+    gst_structure_free(s);
+    return bytes;
+  };
+  Harness h("filter=gaussian", "video/x-raw,format=GRAY8,width=512,height=256,framerate=50/1");
+  Buffer camera[2] = {Buffer(h.frame(0)), Buffer(h.frame(1))};
+  std::vector<std::uint8_t> first[2];
+  guint64 copied = 0;
+  for (unsigned i = 0; i < 20; ++i) {
+    // As a pool does: a new buffer of the same memory, or the same buffer again.
+    auto* frame = gst_buffer_copy(camera[i % 2].get());
+    GST_BUFFER_PTS(frame) = i * frame_time;
+    ASSERT_EQ(h.push(frame), GST_FLOW_OK);
+    const auto out = bytes(h.pull());
+    if (i < 2) first[i] = out;
+    EXPECT_EQ(out, first[i % 2]) << i;
+    if (i == 12) copied = stats(h, "cpu-copied-bytes");
+  }
+  EXPECT_EQ(stats(h, "cpu-copied-bytes"), copied);
+  EXPECT_EQ(stats(h, "registered-bytes") > 0, backend() == "cuda");
+  for (auto& buffer : camera) buffer.reset();
+  EXPECT_EQ(stats(h, "registered-bytes"), 0U);
+}
+
 TEST(Pools, FramesOutliveTheElement) {
   std::vector<Buffer> kept;
   std::vector<std::vector<std::uint8_t>> pixels;

@@ -1,12 +1,13 @@
 // Measures the element in a pipeline on a GPU: appsrc with the element's own pool ! videodenoise ! fakesink,
-// flat out or at a fixed rate. Usage: element-bench WIDTH HEIGHT FORMAT FILTER DEPTH FRAMES
-// [FRAMES-PER-SECOND]
+// flat out or at a fixed rate. FILTER `peer` puts cudaupload ! cudadownload in its place.
+// Usage: element-bench WIDTH HEIGHT FORMAT FILTER DEPTH FRAMES [FRAMES-PER-SECOND]
 #include <gst/app/gstappsrc.h>
 #include <gst/video/video.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -26,8 +27,8 @@ double cpu_seconds() {
 }
 
 struct Log {
-  std::vector<Clock::time_point> pushed, arrived;
-  std::size_t frames = 0;
+  std::vector<Clock::time_point> pushed, entered, arrived;
+  std::size_t frames = 0, frames_in = 0;
   double cpu_from = 0;
   std::size_t warm_up = 0;
 };
@@ -37,6 +38,12 @@ GstPadProbeReturn on_buffer(GstPad*, GstPadProbeInfo*, gpointer data) {
   if (log->frames == log->warm_up) log->cpu_from = cpu_seconds();
   if (log->frames < log->arrived.size()) log->arrived[log->frames] = Clock::now();
   ++log->frames;
+  return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn on_entry(GstPad*, GstPadProbeInfo*, gpointer data) {
+  auto* log = static_cast<Log*>(data);
+  if (log->frames_in < log->entered.size()) log->entered[log->frames_in++] = Clock::now();
   return GST_PAD_PROBE_OK;
 }
 
@@ -66,6 +73,17 @@ GstBufferPool* proposed_pool(GstElement* source, GstCaps* caps) {
   return pool;
 }
 
+GstBufferPool* plain_pool(GstCaps* caps) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, caps)) return nullptr;
+  GstBufferPool* pool = gst_video_buffer_pool_new();
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(info.size), 8, 0);
+  if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE))
+    gst_clear_object(&pool);
+  return pool;
+}
+
 void fill_once(GstBuffer* buffer) {
   static std::unordered_set<GstMemory*> seen;
   static std::mt19937 random(1);
@@ -82,19 +100,26 @@ int report(const Log& log, const std::string& what, double rate, GstElement* den
   const double us =
       std::chrono::duration<double, std::micro>(log.arrived.back() - log.arrived[log.warm_up]).count();
   const double cpu = (cpu_seconds() - log.cpu_from) * 1e8 / us;
-  std::vector<double> took;
-  for (std::size_t i = log.warm_up; i < n; ++i)
-    took.push_back(std::chrono::duration<double, std::micro>(log.arrived[i] - log.pushed[i]).count());
-  std::sort(took.begin(), took.end());
+  const auto latency = [&](const std::vector<Clock::time_point>& from) {
+    std::vector<double> took;
+    for (std::size_t i = log.warm_up; i < n; ++i)
+      took.push_back(std::chrono::duration<double, std::micro>(log.arrived[i] - from[i]).count());
+    std::sort(took.begin(), took.end());
+    char text[100];
+    std::snprintf(text, sizeof text, "p50 %.0f us, p99 %.0f us, max %.0f us", took[took.size() / 2],
+                  took[took.size() * 99 / 100], took.back());
+    return std::string(text);
+  };
   GstStructure* stats = nullptr;
   gchar* backend = nullptr;
-  g_object_get(denoise, "stats", &stats, "active-backend", &backend, nullptr);
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(denoise), "stats"))
+    g_object_get(denoise, "stats", &stats, "active-backend", &backend, nullptr);
   const gchar* path = stats ? gst_structure_get_string(stats, "memory-path") : nullptr;
+  if (!backend) backend = g_strdup("GStreamer's own elements");
   if (rate > 0)
-    g_print(
-        "%s at %.0f frames/s: latency p50 %.0f us, p99 %.0f us, max %.0f us; CPU %.1f %%; %s, memory %s\n",
-        what.c_str(), rate, took[took.size() / 2], took[took.size() * 99 / 100], took.back(), cpu, backend,
-        path ? path : "?");
+    g_print("%s at %.0f frames/s: latency %s (from the push into appsrc: %s); CPU %.1f %%; %s, memory %s\n",
+            what.c_str(), rate, latency(log.entered).c_str(), latency(log.pushed).c_str(), cpu, backend,
+            path ? path : "?");
   else
     g_print("%s: %.1f us/frame, %.0f frames/s, CPU %.0f %%; %s, memory %s\n", what.c_str(),
             us / static_cast<double>(n - 1 - log.warm_up),
@@ -114,11 +139,13 @@ int main(int argc, char** argv) {
   const double rate = argc > 7 ? std::atof(argv[7]) : 0;
   const std::string what =
       std::string(argv[1]) + "x" + argv[2] + " " + argv[3] + " " + argv[4] + " depth " + argv[5];
-  const std::string text =
-      std::string(
-          "appsrc name=src format=time block=true max-buffers=8 max-bytes=0 ! videodenoise name=d backend=") +
-      (std::getenv("QF_BACKEND") ? std::getenv("QF_BACKEND") : "cuda") + " filter=" + argv[4] +
-      " async-depth=" + argv[5] + " qos=false ! fakesink name=sink sync=false";
+  const bool peer = std::string(argv[4]) == "peer";
+  const std::string element = peer ? std::string("cudaupload name=d ! cudadownload")
+                                   : std::string("videodenoise name=d backend=") +
+                                         (std::getenv("QF_BACKEND") ? std::getenv("QF_BACKEND") : "cuda") +
+                                         " filter=" + argv[4] + " async-depth=" + argv[5] + " qos=false";
+  const std::string text = "appsrc name=src format=time block=true max-buffers=8 max-bytes=0 ! " + element +
+                           " ! video/x-raw ! fakesink name=sink sync=false";
   GError* error = nullptr;
   GstElement* pipeline = gst_parse_launch(text.c_str(), &error);
   if (!pipeline) return g_printerr("%s\n", error->message), 1;
@@ -131,12 +158,16 @@ int main(int argc, char** argv) {
   g_object_set(src, "caps", caps, nullptr);
   Log log;
   log.pushed.resize(count);
+  log.entered.resize(count);
   log.arrived.resize(count);
   log.warm_up = count / 5;
   GstPad* pad = gst_element_get_static_pad(sink, "sink");
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, &log, nullptr);
+  gst_pad_add_probe(gst_element_get_static_pad(denoise, "sink"), GST_PAD_PROBE_TYPE_BUFFER, on_entry, &log,
+                    nullptr);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   GstBufferPool* pool = proposed_pool(src, caps);
+  if (!pool && peer) pool = plain_pool(caps);  // cudaupload offers none, or one of ordinary memory like this
   if (!pool) return g_printerr("the element proposes no pool\n"), 1;
   const auto start = Clock::now();
   for (std::size_t i = 0; i < count; ++i) {

@@ -61,6 +61,7 @@ if wants tests; then
   run "wavelet, every schedule, and the exact median" 300 "$tests/wavelet-gpu" check
   run "the element, on the CPU" 300 "$tests/element/element-test"
   run "the element, on the GPU" 300 env QF_TEST_BACKEND=cuda "$tests/element/element-test"
+  run "CUDAMemory in and out" 300 "$(dirname "$0")/cuda_memory.sh" ${QF_CLIP:-}
   run "the element, every CUDA call failing once" 300 env GST_PLUGIN_PATH= "$tests/element/element-cuda-test" --gtest_filter='*Faults*'
 fi
 if wants sanitizers; then
@@ -101,6 +102,7 @@ if wants latency; then
   note "## Latency, 1080p NV12 at 60 frames/s"; note ""
   run "library" 600 "$tests/processor-bench" latency ${QF_LATENCY_FILTER:-gaussian} 60 "$frames"
   run "element" 600 "$tests/element-bench" 1920 1080 NV12 ${QF_LATENCY_FILTER:-gaussian} 4 "$frames" 60
+  run "cudaupload ! cudadownload" 600 "$tests/element-bench" 1920 1080 NV12 peer 1 "$frames" 60
 fi
 if wants churn; then
   note "## Starts, stops and caps changes"; note ""
