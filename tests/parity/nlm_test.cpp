@@ -2,6 +2,7 @@
 // reset.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 
 #include "processor.hpp"
@@ -63,6 +64,44 @@ TEST(Nlm, FramesInFlightDoNotChangeWhatIsLookedBackAt) {
   const auto one = filtered(temporal, PixelFormat::rgb_f32, 0, 1),
              many = filtered(temporal, PixelFormat::rgb_f32, 0, 4);
   for (int i = 0; i < frames; ++i) EXPECT_TRUE(same_bytes(one[i]->frame(), many[i]->frame())) << i;
+}
+
+// Filters the part of `from` that begins at (x, y).
+std::unique_ptr<GuardedFrame> filtered_crop(const Frame& from, int x, int y, const FrameFormat& format,
+                                            const std::string& parameters) {
+  auto in = std::make_unique<GuardedFrame>(format, 0, std::byte{0}),
+       out = std::make_unique<GuardedFrame>(format, 0, std::byte{0});
+  const int step = format_info(format.format).group[0].step;
+  for (int row = 0; row < format.height; ++row)
+    std::memcpy(in->frame().plane[0] + row * in->frame().stride[0],
+                from.plane[0] + (y + row) * from.stride[0] + std::ptrdiff_t{x} * step,
+                static_cast<std::size_t>(format.width) * static_cast<std::size_t>(step));
+  const auto processor = make_cpu_processor(2);
+  processor->configure(format, 1);
+  processor->wait(processor->submit(in->frame(), out->frame(), settings_from("nlm", parameters)));
+  return out;
+}
+
+TEST(Nlm, TilesAreInvisible) {
+  constexpr int dx = 37, dy = 11, width = 560, height = 80;
+  for (const auto pixels : {PixelFormat::gray_f32, PixelFormat::rgb_f32})
+    for (const std::string how :
+         {"patch-radius=2 search-radius=7", "patch-radius=1 search-radius=3 centre-weight=max",
+          "patch-radius=3 search-radius=2 sigma=4 implementation=direct"}) {
+      GuardedFrame all({pixels, width + dx, height + dy, 0}, 0, std::byte{0});
+      fill(all.frame(), Fill::scene, 5);
+      const auto a = filtered_crop(all.frame(), 0, 0, {pixels, width, height, 0}, how + " h=14"),
+                 b = filtered_crop(all.frame(), dx, dy, {pixels, width, height, 0}, how + " h=14");
+      constexpr int reach = 9;  // patch and search radius: what a border may change
+      const int step = format_info(pixels).group[0].step;
+      int different = 0;
+      for (int y = dy + reach; y < height - reach; ++y)
+        for (int x = dx + reach; x < width - reach; ++x)
+          different += std::memcmp(a->frame().plane[0] + y * a->frame().stride[0] + x * step,
+                                   b->frame().plane[0] + (y - dy) * b->frame().stride[0] + (x - dx) * step,
+                                   static_cast<std::size_t>(step)) != 0;
+      EXPECT_EQ(different, 0) << how;
+    }
 }
 
 }  // namespace
