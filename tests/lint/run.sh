@@ -40,7 +40,7 @@ check_words() {
 check_headers() {
   files 'kernels/*.hpp' | while read -r header; do
     case "$header" in kernels/cuda/*) continue ;; esac
-    "${CXX:-g++}" -std=c++20 -Wall -Wextra -fsyntax-only -I kernels -I "$build/kernels" -include "$header" -x c++ /dev/null 2>&1 | head -5
+    ${CXX:-g++} -std=c++20 -Wall -Wextra -fsyntax-only -I kernels -I "$build/kernels" -include "$header" -x c++ /dev/null 2>&1 | head -5
   done
 }
 
