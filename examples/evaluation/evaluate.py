@@ -72,14 +72,18 @@ class Evaluation:
         self.out.mkdir(parents=True, exist_ok=True)
         if a.folder:
             found = slice_files.read_folder(a.folder, self.size, a.max_slices)
-            source = f"{len(found)} of a folder, resampled to {a.size}"
+            source = f"of a folder, resampled to {a.size}"
         else:
             print(f"generating {a.generate} phantoms", flush=True)
             found = slice_files.generate(find_program(a.build, "quietframe/quietframe"), a.generate, self.size)
-            source = f"{len(found)} generated brain phantoms of {a.size}"
-        np.stack(found).astype("<f4").tofile(self.slices)
-        (self.out / "source.txt").write_text(source + "\n", encoding="utf-8")
-        self.whole = a.whole or (len(found) if a.folder else 3064)
+            source = f"generated brain phantoms of {a.size}"
+        count = 0
+        with open(self.slices, "wb") as file:  # one by one: a whole set may be larger than memory
+            for levels in found:
+                levels.astype("<f4").tofile(file)
+                count += 1
+        (self.out / "source.txt").write_text(f"{count} {source}\n", encoding="utf-8")
+        self.whole = a.whole or (count if a.folder else 3064)
 
     def measure(self):
         a = self.a

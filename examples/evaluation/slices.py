@@ -75,29 +75,29 @@ def resized(levels, size):
 
 
 def read_folder(folder, size, most=0):
-    """Slices of all files below `folder` in the order of their names, resampled to `size`; empty ones are left out."""
-    found = []
+    """Yields the slices of all files below `folder` in the order of their names, resampled to `size`, `most` of them at the most (0:
+    all); empty ones are left out, and files that cannot be read, with the reason."""
+    count = 0
     for path in sorted(p for p in pathlib.Path(folder).rglob("*") if p.is_file()):
         try:
             slices, deep = read_file(path)
         except Exception as error:  # a file of many libraries' reading: all that is wrong with it is said
             print(f"{path} is left out: {error}", file=sys.stderr)
             continue
-        found += [resized(s, size) for s in (scaled(slices, deep) if slices else []) if s.std() > 1]
-        if most and len(found) >= most:
-            return found[:most]
-    if not found:
+        for levels in (resized(s, size) for s in (scaled(slices, deep) if slices else []) if s.std() > 1):
+            yield levels
+            count += 1
+            if count == most:
+                return
+    if count == 0:
         raise SystemExit(f"error: {folder} holds no slices (PNG, JPEG, PGM, TIFF, DICOM, NIfTI and .npy are read)")
-    return found
 
 
 def generate(quietframe, count, size):
-    """Clean brain phantoms of different anatomy, by `quietframe synth`."""
+    """Yields clean brain phantoms of different anatomy, by `quietframe synth`."""
     with tempfile.TemporaryDirectory() as folder:
-        slices = []
         for seed in range(1, count + 1):
             path = pathlib.Path(folder) / "slice.png"
             subprocess.run([quietframe, "synth", "--scene", "brain", "--clean", path, "--size", f"{size[0]}x{size[1]}",
                             "--seed", str(seed), "--first", str(5 * seed)], check=True)
-            slices += read_picture(path)[0]
-        return slices
+            yield from read_picture(path)[0]
