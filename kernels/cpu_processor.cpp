@@ -49,6 +49,13 @@ void copy_carry(const GroupView& in, const GroupView& out, int begin, int end) {
           in.carry[y * in.stride[0] + std::ptrdiff_t{x} * in.step];
 }
 
+void copy_orphan_luma(const Frame& in, const Frame& out) {
+  const auto from = group_view(in, 0), to = group_view(out, 0);
+  const std::ptrdiff_t x = std::ptrdiff_t{from.width} * from.step;
+  for (int y = 0; y < from.height; ++y)
+    to.channel[0][y * to.stride[0] + x] = from.channel[0][y * from.stride[0] + x];
+}
+
 // Samples of a group that is not filtered.
 void copy_group(const GroupView& in, const GroupView& out) {
   const int bytes = in.type == SampleType::u8 ? 1 : in.type == SampleType::f32 ? 4 : 2;
@@ -201,6 +208,7 @@ class CpuProcessor final : public Processor {
     try {
       const int groups = format_info(format_.format).groups;
       if (slot.settings.mask) check_mask(*slot.settings.mask, format_);
+      if (has_orphan_luma(format_)) copy_orphan_luma(slot.in, slot.out);
       for (int g = 0; g < groups; ++g) {
         run_group(slot, g);
         if (needs_finish(slot.settings)) finish_group(slot, g);

@@ -104,6 +104,11 @@ PlaneSize plane_size(const FormatInfo& info, int plane, int width, int height) {
   return size;
 }
 
+bool has_orphan_luma(const FrameFormat& format) {
+  const auto& info = format_info(format.format);
+  return info.planes == 1 && info.groups == 2 && format.width % 2 == 1;
+}
+
 std::size_t pack_frame(const FrameFormat& format, std::byte* data, Frame* out) {
   const auto& info = format_info(format.format);
   std::size_t bytes = 0;

@@ -102,6 +102,10 @@ struct FrameFormat {
   bool operator==(const FrameFormat&) const = default;
 };
 
+/// Packed 4:2:2 of odd width: the last pair of a row has a luma sample that belongs to no pixel. It passes
+/// untouched, as padding does, and stands where luma sample `width` would.
+bool has_orphan_luma(const FrameFormat& format);
+
 enum class MemoryKind : std::uint8_t {
   pageable,  ///< ordinary host memory
   pinned,    ///< page-locked host memory that the GPU reads and writes directly

@@ -26,12 +26,6 @@ float strength_of(const CommonParams& common, bool chroma) {
   return common.strength * (chroma ? common.chroma_strength : 1.f);
 }
 
-// Packed 4:2:2 of odd width has a luma sample in its last pair that belongs to no pixel.
-bool has_orphans(const FrameFormat& format) {
-  const auto& info = format_info(format.format);
-  return info.planes == 1 && info.groups == 2 && format.width % 2 == 1;
-}
-
 // The only plane of `frame` as bytes.
 GroupView bytes_of(const Frame& frame) {
   const auto size = plane_size(format_info(frame.format.format), 0, frame.format.width, frame.format.height);
@@ -174,7 +168,7 @@ void Lane::enqueue(const GraphKey& key, const Frame& in, const Frame& out) {
   }
   mark_time(key, 1);
   if (out.memory != MemoryKind::device) to = device_frame(key.out, format_, device_out());
-  if (has_orphans(format_)) QF_CUDA_CHECK(runtime().copy_group(bytes_of(from), bytes_of(to), stream()));
+  if (has_orphan_luma(format_)) QF_CUDA_CHECK(runtime().copy_group(bytes_of(from), bytes_of(to), stream()));
   for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_group(key, from, to, g);
   if (key.finish)
     for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_finish(key, from, to, g);

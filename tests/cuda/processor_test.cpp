@@ -187,6 +187,25 @@ TEST_F(CudaProcessorTest, EveryFormatDepthMemoryAndStride) {
           }
 }
 
+// Luma sample `width` of packed 4:2:2 belongs to no pixel: no filter reaches it, and it comes out as it was.
+TEST_F(CudaProcessorTest, PackedOddWidthsKeepTheOrphanSample) {
+  for (const auto pixel_format : {PixelFormat::yuy2, PixelFormat::uyvy})
+    for (const auto kind : {MemoryKind::pinned, MemoryKind::pageable}) {
+      const FrameFormat format{pixel_format, 7, 5, 0};
+      processor().configure(format, 1);
+      TestFrame in(format, 40), out(format, 0xee);
+      in.frame.memory = out.frame.memory = kind;
+      const auto n = processor().submit(in.frame, out.frame, settings_of({3}));
+      processor().wait(n);
+      const auto luma = group_view(out.frame, 0);
+      for (int y = 0; y < 5; ++y) {
+        EXPECT_EQ(*at(luma, 0, 7, y), std::byte{40});
+        *at(luma, 0, 7, y) = std::byte{43};
+      }
+      EXPECT_TRUE(out.holds(43)) << format_info(pixel_format).name;
+    }
+}
+
 TEST_F(CudaProcessorTest, FiltersAndKeepsOrder) {
   runtime_.copy_takes = std::chrono::microseconds(200);
   run(small, 4, 40, MemoryKind::pinned, settings_of({7, 0, 0}), [](int i) { return i + 7; });

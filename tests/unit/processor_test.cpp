@@ -59,5 +59,36 @@ TEST(CpuProcessor, DepthChangesNothing) {
     for (std::size_t i = 3; i < bytes; i += 4) ASSERT_EQ(one[f][i], in[f][i]);  // alpha
 }
 
+// The last pair of a row has a luma sample that belongs to no pixel; nothing else in the output is the
+// input's.
+TEST(CpuProcessor, PackedOddWidthsKeepTheOrphanSample) {
+  for (const auto pixel_format : {PixelFormat::yuy2, PixelFormat::uyvy})
+    for (const int width : {1, 7, 131})
+      for (const char* filter : {"gaussian", ""}) {
+        const FrameFormat format{pixel_format, width, 70, 0};
+        SCOPED_TRACE(::testing::Message() << format_info(pixel_format).name << " " << width << " " << filter);
+        const auto bytes = pack_frame(format, nullptr, nullptr);
+        std::mt19937 random(3);
+        std::vector<std::byte> in(bytes), out(bytes, std::byte{0xee}), again(bytes, std::byte{0x11});
+        std::ranges::generate(in, [&] { return static_cast<std::byte>(random()); });
+        Frame a;
+        pack_frame(format, in.data(), &a);
+        const auto settings = *filter ? default_settings(*find_filter(filter)) : FrameSettings{};
+        auto processor = make_cpu_processor(2);
+        processor->configure(format, 1);
+        for (auto* to : {&out, &again}) {
+          Frame b;
+          pack_frame(format, to->data(), &b);
+          processor->wait(processor->submit(a, b, settings));
+        }
+        EXPECT_TRUE(out == again) << "a byte of the output was not written";
+        const auto row = bytes / 70, orphan = row - (pixel_format == PixelFormat::yuy2 ? 2 : 1);
+        for (std::size_t y = 0; y < 70; ++y) ASSERT_EQ(out[y * row + orphan], in[y * row + orphan]) << y;
+        if (!*filter) {
+          EXPECT_EQ(out, in);
+        }
+      }
+}
+
 }  // namespace
 }  // namespace quietframe
