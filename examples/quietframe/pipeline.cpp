@@ -6,7 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <map>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -144,37 +144,103 @@ void encode_all(Conveyor& belt) {
   }
 }
 
-// The pictures in the processor, oldest first, and the memory they are filtered in.
-class Flight {
+// A processor that is set up for one format, and the memory of the pictures in it. Setting one up allocates
+// and pins, so those of several formats are kept.
+struct Bay {
+  struct Slot {
+    FrameBuffer in, out;
+    explicit Slot(const FrameFormat& f) : in(f), out(f) {}
+  };
+
+  Bay(std::unique_ptr<Processor> p, const FrameFormat& f, std::size_t depth)
+      : format(f), processor(std::move(p)) {
+    processor->set_timing(true);
+    processor->configure(format, static_cast<int>(depth));
+    for (std::size_t s = 0; s < depth; ++s) slots.emplace_back(format);
+  }
+  ~Bay() { processor->drain(); }  // what is in flight uses the slots
+  Bay(const Bay&) = delete;
+  Bay& operator=(const Bay&) = delete;
+
+  std::size_t bytes() const { return slots.size() * 2 * slots.front().in.bytes(); }
+  Slot& next() { return slots[next_slot++ % slots.size()]; }
+
+  FrameFormat format;
+  std::deque<Slot> slots;
+  std::unique_ptr<Processor> processor;
+  std::size_t next_slot = 0;
+};
+
+// The bays, last used first; there is always room for one.
+class Bays {
  public:
-  Flight(Conveyor& belt, Processor& processor, const FrameSettings& settings, int depth)
-      : belt_(belt), processor_(processor), settings_(settings), depth_(static_cast<std::size_t>(depth)) {
-    settings_.reset_history = true;  // each picture stands alone
+  Bays(const ProcessorSource& source, std::size_t depth) : source_(source), depth_(depth) {}
+
+  /// The bay for a format, or null where it has to be made.
+  Bay* find(const FrameFormat& format) {
+    const auto it = std::ranges::find_if(bays_, [&](const Bay& b) { return b.format == format; });
+    if (it == bays_.end()) return nullptr;
+    bays_.splice(bays_.begin(), bays_, it);
+    return &bays_.front();
+  }
+  /// Nothing is in flight. Makes room, and where that is not enough, all of it.
+  Bay& make(const FrameFormat& format) {
+    // Where nothing is pinned there is little to make: one pool of threads is enough.
+    if (!bays_.empty() && bays_.front().slots.front().in.frame().memory != MemoryKind::pinned) bays_.clear();
+    const std::size_t coming = depth_ * 2 * pack_frame(format, nullptr, nullptr);
+    std::size_t kept = coming;
+    for (const auto& b : bays_) kept += b.bytes();
+    for (; !bays_.empty() && (kept > max_bytes || bays_.size() >= max_bays); bays_.pop_back())
+      kept -= bays_.back().bytes();
+    try {
+      return bays_.emplace_front(source_(), format, depth_);
+    } catch (const std::exception&) {
+      if (bays_.empty()) throw;
+      bays_.clear();
+      return bays_.emplace_front(source_(), format, depth_);
+    }
   }
 
-  ~Flight() { processor_.drain(); }
-  Flight(const Flight&) = delete;
-  Flight& operator=(const Flight&) = delete;
+ private:
+  static constexpr std::size_t max_bytes = std::size_t{1} << 30, max_bays = 16;
+  const ProcessorSource& source_;
+  std::size_t depth_;
+  std::list<Bay> bays_;
+};
+
+// The pictures in the processors, oldest first.
+class Flight {
+ public:
+  Flight(Conveyor& belt, const ProcessorSource& source, const FrameSettings& settings, int depth)
+      : belt_(belt),
+        settings_(settings),
+        depth_(static_cast<std::size_t>(depth)),
+        bays_(source, static_cast<std::size_t>(depth)) {
+    settings_.reset_history = true;  // each picture stands alone
+  }
 
   /// Submits a decoded picture, after waiting for the oldest where there is no room.
   void submit(std::size_t i) {
     auto& item = belt_[i];
     if (!item.result.error.empty() || changes_nothing(settings_)) {
-      while (!flying_.empty()) land();
       belt_.give_to_encode(i);
       return;
     }
     const auto format = work_format(item.picture);
-    if (format != format_) catching(item.result, [&] { change_format(format); });
+    auto* bay = bays_.find(format);
+    if (!bay) {
+      land_all();
+      catching(item.result, [&] { bay = &bays_.make(format); });
+    }
     if (!item.result.error.empty()) {
       belt_.give_to_encode(i);
       return;
     }
     if (flying_.size() >= depth_) land();
-    auto& slot = slots_[next_slot_++ % depth_];
+    auto& slot = bay->next();
     picture_to_frame(item.picture, slot.in.frame());
     flying_.push_back(
-        {i, processor_.submit(slot.in.frame(), slot.out.frame(), settings_), &slot, Clock::now()});
+        {i, bay->processor->submit(slot.in.frame(), slot.out.frame(), settings_), bay, &slot, Clock::now()});
   }
 
   /// Waits for the oldest picture and passes it on.
@@ -183,7 +249,7 @@ class Flight {
     flying_.pop_front();
     auto& item = belt_[flight.item];
     catching(item.result, [&] {
-      item.result.report = processor_.wait(flight.frame);
+      item.result.report = flight.bay->processor->wait(flight.frame);
       frame_to_picture(flight.slot->out.frame(), item.picture);
     });
     item.result.filter_ms = ms_since(flight.start);
@@ -195,33 +261,18 @@ class Flight {
   }
 
  private:
-  struct Slot {
-    FrameBuffer in, out;
-    explicit Slot(const FrameFormat& f) : in(f), out(f) {}
-  };
   struct Flying {
     std::size_t item;
     std::uint64_t frame;
-    Slot* slot;
+    Bay* bay;
+    Bay::Slot* slot;
     Clock::time_point start;
   };
 
-  void change_format(const FrameFormat& format) {
-    land_all();
-    slots_.clear();
-    format_ = {};
-    processor_.configure(format, static_cast<int>(depth_));
-    for (std::size_t s = 0; s < depth_; ++s) slots_.emplace_back(format);
-    format_ = format;
-  }
-
   Conveyor& belt_;
-  Processor& processor_;
   FrameSettings settings_;
   std::size_t depth_;
-  FrameFormat format_{};
-  std::deque<Slot> slots_;
-  std::size_t next_slot_ = 0;
+  Bays bays_;
   std::deque<Flying> flying_;
 };
 
@@ -250,7 +301,7 @@ class Crew {
 
 }  // namespace
 
-PipelineTotals run_pipeline(const std::vector<InOut>& plan, Processor& processor,
+PipelineTotals run_pipeline(const std::vector<InOut>& plan, const ProcessorSource& source,
                             const FrameSettings& settings, const PipelineOptions& options,
                             const std::function<void(const PictureResult&)>& on_done) {
   const auto start = Clock::now();
@@ -261,10 +312,11 @@ PipelineTotals run_pipeline(const std::vector<InOut>& plan, Processor& processor
     const auto& result = belt[i].result;
     result.error.empty() ? ++totals.done : ++totals.failed;
     totals.kernel_ms += static_cast<double>(result.report.kernel_us) / 1000;
+    totals.copy_ms += static_cast<double>(result.report.upload_us + result.report.download_us) / 1000;
     on_done(result);
   };
   {
-    Flight flight(belt, processor, settings, options.in_flight);
+    Flight flight(belt, source, settings, options.in_flight);
     const Crew crew(belt, options, static_cast<std::size_t>(options.in_flight) * 3);
     for (std::size_t i = 0; i < belt.size(); ++i) {
       belt.wait_decoded(i);

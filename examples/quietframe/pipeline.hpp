@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,13 +31,16 @@ struct PipelineOptions {
 struct PipelineTotals {
   int done = 0, failed = 0;
   double wall_ms = 0;
-  double kernel_ms = 0;  ///< sum of the pictures' kernel times
+  double kernel_ms = 0, copy_ms = 0;  ///< sums over the pictures; copies to and from the GPU
 };
+
+/// Makes a processor; called for each format of pictures that comes up.
+using ProcessorSource = std::function<std::unique_ptr<Processor>()>;
 
 /// Filters each picture of `plan` and writes it. `on_done` is called once a picture, in the order of the
 /// plan, from the calling thread. A picture that fails is reported and the rest goes on; only a backend that
 /// fails throws.
-PipelineTotals run_pipeline(const std::vector<InOut>& plan, Processor& processor,
+PipelineTotals run_pipeline(const std::vector<InOut>& plan, const ProcessorSource& source,
                             const FrameSettings& settings, const PipelineOptions& options,
                             const std::function<void(const PictureResult&)>& on_done);
 

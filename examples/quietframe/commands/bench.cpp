@@ -88,7 +88,7 @@ class Bench {
     row.upload_ms = median(up);
     row.kernel_ms = median(kernel);
     row.download_ms = median(down);
-    row.stream_ms = stream(settings);
+    row.stream_ms = options_.in_flight > 1 ? stream(settings) : row.median_ms;
     row.filter = settings.filter->name;
     row.settings = settings_text(settings, "", "=");
     row.backend = processor_.info().backend;

@@ -1,6 +1,7 @@
 // quietframe denoise: a picture, a folder or a clip through a filter.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 
@@ -87,33 +88,38 @@ std::string quality_text(const Options& o, const PictureResult& r, ThreadPool& p
   return text;
 }
 
+// Kernels of different pictures may run at once, so what is left of the time is the least that was spent
+// waiting.
+void print_totals(const PipelineTotals& t) {
+  const auto share = [&](double ms) { return 100 * std::clamp(ms / t.wall_ms, 0.0, 1.0); };
+  fmt::print("{} pictures in {:.1f} ms, {:.1f} a second; {} failed; the filter ran {:.1f} % of the time",
+             t.done, t.wall_ms, 1000 * t.done / t.wall_ms, t.failed, share(t.kernel_ms));
+  if (t.copy_ms > 0) fmt::print(", copies {:.1f} %", share(t.copy_ms));
+  fmt::print("; it waited for files {:.1f} %\n", 100 - share(t.kernel_ms + t.copy_ms));
+}
+
 ExitCode denoise_pictures(const Options& o, const std::vector<InOut>& plan, bool folder) {
   const auto settings = o.filter.settings();
-  const auto backend = start(o, settings);
+  auto backend = start(o, settings);
+  const ProcessorSource source = [&] {
+    return backend.processor ? std::move(backend.processor) : select_backend(o.backend.request()).processor;
+  };
   ThreadPool pool(1);
   std::string first_error;
   Progress progress(plan.size());
-  const auto totals =
-      run_pipeline(plan, *backend.processor, settings, o.pipeline, [&](const PictureResult& r) {
-        if (!r.error.empty()) {
-          progress.clear();
-          if (folder) fmt::print(stderr, "quietframe: {}\n", r.error);
-          first_error = r.error;
-        } else if (!o.quiet && (!progress.shown() || !folder)) {
-          print_line(r, quality_text(o, r, pool));
-        }
-        if (folder) progress.step();
-      });
+  const auto totals = run_pipeline(plan, source, settings, o.pipeline, [&](const PictureResult& r) {
+    if (!r.error.empty()) {
+      progress.clear();
+      if (folder) fmt::print(stderr, "quietframe: {}\n", r.error);
+      first_error = r.error;
+    } else if (!o.quiet && (!progress.shown() || !folder)) {
+      print_line(r, quality_text(o, r, pool));
+    }
+    if (folder) progress.step();
+  });
   if (!folder && totals.failed > 0) throw FileError(first_error);
   progress.clear();
-  if (folder && !o.quiet)
-    fmt::print(
-        "{} pictures in {:.1f} ms, {:.1f} a second; {} failed; the filter ran {:.0f} % of the time and "
-        "waited for "
-        "files {:.0f} %\n",
-        totals.done, totals.wall_ms, 1000 * totals.done / totals.wall_ms, totals.failed,
-        100 * std::min(1.0, totals.kernel_ms / totals.wall_ms),
-        100 * std::max(0.0, 1 - totals.kernel_ms / totals.wall_ms));
+  if (folder && !o.quiet) print_totals(totals);
   return totals.failed == 0 ? ExitCode::ok : ExitCode::some_failed;
 }
 
