@@ -1,24 +1,12 @@
-// Loads GstCuda and looks into its structures.
+// Loads GstCuda.
 #include "cuda_library.hpp"
 
 #include <gmodule.h>
-
-#include <cstring>
 
 #include "debug.hpp"
 
 namespace quietframe::gst {
 namespace {
-
-// The public beginnings of GstCudaMemory and GstCudaBufferPool, the same from 1.22 to 1.28.
-struct CudaMemoryHead {
-  GstMemory memory;
-  CudaContext* context;
-};
-struct CudaPoolHead {
-  GstBufferPool pool;
-  CudaContext* context;
-};
 
 template <class F>
 bool find(GModule* module, const char* name, F*& function) {
@@ -66,23 +54,6 @@ const CudaLibrary* CudaLibrary::get() {
 void* CudaLibrary::stream_of(GstMemory* memory) const {
   auto* stream = memory_get_stream_(memory);
   return stream ? stream_get_handle_(stream) : nullptr;
-}
-
-CudaContext* cuda_context_of(const GstMemory* memory) {
-  const auto* allocator = memory->allocator;
-  if (!allocator || !allocator->mem_type || std::strcmp(allocator->mem_type, "gst.cuda.memory") != 0)
-    return nullptr;
-  return reinterpret_cast<const CudaMemoryHead*>(memory)->context;
-}
-
-CudaContext* cuda_context_of(GstBuffer* buffer) {
-  return gst_buffer_n_memory(buffer) > 0 ? cuda_context_of(gst_buffer_peek_memory(buffer, 0)) : nullptr;
-}
-
-CudaContext* cuda_context_of(GstBufferPool* pool) {
-  const auto type = g_type_from_name("GstCudaBufferPool");
-  return type != 0 && G_TYPE_CHECK_INSTANCE_TYPE(pool, type) ? reinterpret_cast<CudaPoolHead*>(pool)->context
-                                                             : nullptr;
 }
 
 }  // namespace quietframe::gst

@@ -16,6 +16,7 @@ Runtime* replaced = nullptr;
 std::atomic<int> pins{
     -1};  // asked once: at process exit the driver answers "no device" for memory that it pinned
 std::atomic<int> host_device{0};
+std::atomic<CUcontext> host_context{nullptr};  // of host_device, once it has been asked for
 }  // namespace
 
 Runtime& runtime() { return replaced ? *replaced : built_in_runtime(); }
@@ -23,6 +24,7 @@ Runtime& runtime() { return replaced ? *replaced : built_in_runtime(); }
 void replace_runtime(Runtime* other) {
   replaced = other;
   pins = -1;
+  host_context = nullptr;
 }
 
 bool host_memory_is_pinned() {
@@ -35,12 +37,16 @@ bool host_memory_is_pinned() {
   return pins != 0;
 }
 
-void use_host_memory_with(int device) { host_device = device; }
+void use_host_memory_with(int device) {
+  if (host_device.exchange(device) != device) host_context = nullptr;
+}
 
 namespace {
 CUcontext host_memory_context() {
+  if (CUcontext known = host_context) return known;
   CUcontext context = nullptr;
   QF_CUDA_CHECK(runtime().primary_context(host_device, &context));
+  host_context = context;
   return context;
 }
 }  // namespace
@@ -69,14 +75,14 @@ bool host_register(void* p, std::size_t bytes) noexcept {
 }
 
 void host_unregister(void* p) noexcept {
+  const ContextScope inside(host_context, std::nothrow);
   if (runtime().host_unregister(p) != 0) runtime().take_last_error();
 }
 
 void host_free(void* p) noexcept {
-  if (!host_memory_is_pinned())
-    std::free(p);
-  else if (p && runtime().host_free(p) != 0)
-    runtime().take_last_error();
+  if (!host_memory_is_pinned()) return std::free(p);
+  const ContextScope inside(host_context, std::nothrow);
+  if (p && runtime().host_free(p) != 0) runtime().take_last_error();
 }
 
 }  // namespace quietframe::cuda

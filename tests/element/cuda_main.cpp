@@ -9,6 +9,7 @@
 #include "cuda/device.hpp"
 #include "cuda/fake_runtime.hpp"
 #include "element.hpp"
+#include "fake_cuda_library.hpp"
 
 int main(int argc, char** argv) {
   using namespace quietframe;
@@ -17,7 +18,10 @@ int main(int argc, char** argv) {
   g_setenv("QF_TEST_BACKEND", "cuda", TRUE);
   const bool pretend = argc > 1 && std::strcmp(argv[1], "--fake-gpu") == 0;
   cuda::FakeRuntime fake;
-  if (pretend) cuda::replace_runtime(&fake);
+  if (pretend) {
+    cuda::replace_runtime(&fake);
+    test::use_fake_cuda_library();
+  }
   if (const auto found = cuda::probe(); found.devices.empty())
     return std::printf("skipped: %s\n", found.why_none.c_str()), 77;
   gst_element_register(nullptr, "videodenoise", GST_RANK_NONE, gst_video_denoise_get_type());
