@@ -81,12 +81,14 @@ void set_context(GstElement* element, GstContext* context) {
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   auto& impl = impl_of(object);
+  std::vector<std::string> changed;
   if (id == prop_roi)
     impl.region.set_roi(value);
   else if (id == prop_mask)
     impl.region.set_mask(g_value_get_string(value));
-  else if (!impl.properties.set(id, value))
+  else if (!impl.properties.set(id, value, &changed))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  for (const auto& name : changed) g_object_notify(object, name.c_str());
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {

@@ -18,6 +18,7 @@
 #include "properties.hpp"
 #include "qos.hpp"
 #include "region_settings.hpp"
+#include "reporter.hpp"
 #include "stats.hpp"
 
 G_BEGIN_DECLS
@@ -65,6 +66,7 @@ class VideoDenoise {
   GstFlowReturn prepare(const Properties::Snapshot& snapshot, GstBuffer* in);
   Properties::Snapshot take_snapshot(GstBuffer* buffer);
   bool drop_late(GstBuffer* buffer);
+  GstFlowReturn push(BufferRef buffer);
   void submit(BufferRef in, BufferRef out, const FrameSettings& settings);
   GstFlowReturn deliver(FrameSlot& slot);
   void set_passthrough(bool passthrough);
@@ -105,6 +107,7 @@ class VideoDenoise {
   InputRelease input_release_;
   Qos qos_;
   LatencyReport latency_;
+  Reporter reporter_;
 
   // Streaming thread.
   GstSegment segment_;

@@ -8,7 +8,7 @@
 namespace quietframe::gst {
 
 VideoDenoise::VideoDenoise(GstElement* element, GstPad* sink, GstPad* src)
-    : element_(element), sink_(sink), src_(src), device_(element) {
+    : element_(element), sink_(sink), src_(src), device_(element), reporter_(element) {
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
   gst_video_info_init(&info_);
 }
@@ -30,6 +30,7 @@ void VideoDenoise::start() {
   page_lock_ = cuda;
   allocator_.reset(host_allocator(cuda ? HostMemoryKind::pinned : HostMemoryKind::ordinary));
   host_allocator_use(allocator_.get());
+  reporter_.start(cuda);
   stats.reset(active_backend_.load());
   qos_.reset();
   latency_.configure(GST_CLOCK_TIME_NONE, wanted.element.async_depth, wanted.passthrough);

@@ -7,18 +7,21 @@
 #include <span>
 #include <string>
 
+#include "presets.hpp"
+
 namespace quietframe::gst {
 namespace {
 
-enum class Owner { filter_choice, element, common, filter };
+enum class Owner { preset, filter_choice, element, common, filter };
 
 struct Target {
   Owner owner;
-  const ParamInfo* row;  ///< null for filter_choice
+  const ParamInfo* row;  ///< null for preset and filter_choice
   std::size_t filter;    ///< index into all_filters() for Owner::filter
 };
 
 std::string property_name(const Target& t) {
+  if (t.owner == Owner::preset) return "preset";
   if (t.owner == Owner::filter_choice) return "filter";
   return t.owner == Owner::filter ? std::string(all_filters()[t.filter].name) + "-" + t.row->name
                                   : t.row->name;
@@ -28,7 +31,7 @@ std::string property_name(const Target& t) {
 guint first_id = 0;
 std::span<const Target> targets() {
   static const std::vector<Target> list = [] {
-    std::vector<Target> t{{Owner::filter_choice, nullptr, 0}};
+    std::vector<Target> t{{Owner::preset, nullptr, 0}, {Owner::filter_choice, nullptr, 0}};
     for (const auto& row : element_params) t.push_back({Owner::element, &row, 0});
     for (const auto& row : common_params) t.push_back({Owner::common, &row, 0});
     for (std::size_t f = 0; f < all_filters().size(); ++f)
@@ -46,6 +49,18 @@ void* storage(Values& v, const Target& t) {
   if (t.owner == Owner::element) return &v.element;
   if (t.owner == Owner::common) return &v.common;
   return v.filters[t.filter].data();
+}
+
+double value_of(Values& v, const Target& t) {
+  if (t.owner == Owner::preset) return v.preset;
+  if (t.owner == Owner::filter_choice) return v.filter;
+  return t.row->get(storage(v, t));
+}
+
+// Whether presets set it.
+bool is_preset(const Target& t) {
+  if (t.owner == Owner::common) return t.row->name != std::string_view("preview");
+  return t.owner == Owner::filter_choice || t.owner == Owner::filter;
 }
 
 // Enumerations. The text form of an unknown value is answered with the known ones, which GLib's own does not.
@@ -126,9 +141,15 @@ GParamSpec* make_spec(const Target& t) {
                                                                 t.row->name == std::string("cuda-device-id"));
   int flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   flags |= fixed_when_running ? GST_PARAM_MUTABLE_READY : GST_PARAM_MUTABLE_PLAYING;
-  if (t.owner != Owner::element) flags |= GST_PARAM_CONTROLLABLE;
+  if (t.owner != Owner::element && t.owner != Owner::preset) flags |= GST_PARAM_CONTROLLABLE;
   const auto pf = static_cast<GParamFlags>(flags);
   const char* id = g_intern_string(name.c_str());
+  if (t.owner == Owner::preset)
+    return g_param_spec_enum(
+        id, id,
+        "A set of the other properties; custom once one of those was changed, and nothing "
+        "is set by setting it",
+        register_enum("QuietframePreset", preset_choices()), 0, pf);
   if (t.owner == Owner::filter_choice)
     return g_param_spec_enum(id, id, "Which filter", filter_type(), default_filter(), pf);
   const auto& row = *t.row;
@@ -196,14 +217,28 @@ Properties::Properties() {
   for (const auto& f : all_filters()) f.construct_params(values_.filters.emplace_back().data());
 }
 
-bool Properties::set(guint id, const GValue* value) {
+bool Properties::set(guint id, const GValue* value, std::vector<std::string>* changed) {
   const auto* t = target_of(id);
   if (!t) return false;
   const std::lock_guard lock(mutex_);
+  if (t->owner == Owner::preset) {
+    auto before = values_;
+    values_.preset = g_value_get_enum(value);
+    if (values_.preset != 0) apply_preset(values_.preset, values_);
+    for (const auto& other : targets())
+      if (is_preset(other) && value_of(before, other) != value_of(values_, other))
+        changed->push_back(property_name(other));
+    return true;
+  }
+  const double before = value_of(values_, *t);
   if (t->owner == Owner::filter_choice)
     values_.filter = g_value_get_enum(value);
   else
     t->row->set(storage(values_, *t), number_of(t->row->type, value));
+  if (values_.preset != 0 && is_preset(*t) && value_of(values_, *t) != before) {
+    values_.preset = 0;
+    changed->emplace_back("preset");
+  }
   return true;
 }
 
@@ -211,8 +246,8 @@ bool Properties::get(guint id, GValue* value) const {
   const auto* t = target_of(id);
   if (!t) return false;
   const std::lock_guard lock(mutex_);
-  if (t->owner == Owner::filter_choice)
-    g_value_set_enum(value, values_.filter);
+  if (!t->row)
+    g_value_set_enum(value, static_cast<int>(value_of(const_cast<Values&>(values_), *t)));
   else
     put_number(t->row->type, t->row->get(storage(const_cast<Values&>(values_), *t)), value);
   return true;
@@ -227,6 +262,11 @@ Properties::Snapshot Properties::snapshot() const {
   s.element = values_.element;
   s.passthrough = changes_nothing(s.frame);
   return s;
+}
+
+int Properties::stats_interval() const {
+  const std::lock_guard lock(mutex_);
+  return values_.element.stats_interval;
 }
 
 guint Properties::install(GObjectClass* klass, guint first) {

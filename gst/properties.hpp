@@ -5,6 +5,7 @@
 
 #include <array>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "filter.hpp"
@@ -23,6 +24,7 @@ struct ElementParams {
   int bit_depth = 0;
   bool qos = true;
   bool roi_from_meta = false;
+  int stats_interval = 0;
 };
 
 inline constexpr ParamInfo element_params[] = {
@@ -41,6 +43,8 @@ inline constexpr ParamInfo element_params[] = {
              "Filter inside of the frame's GstVideoRegionOfInterestMetas alone (and of roi); a frame that "
              "has none "
              "passes untouched"),
+    QF_PARAM(ElementParams, stats_interval, "stats-interval", "ms", 0, 3600000,
+             "Post the statistics as an element message videodenoise so often; 0: never"),
 };
 
 /// Filter numbers of the property `filter`: 0 is none, i > 0 is all_filters()[i - 1].
@@ -50,6 +54,7 @@ const FilterInfo* filter_of(int number);
 using FilterParams = std::array<std::byte, max_params_size>;
 
 struct Values {
+  int preset = 0;  ///< of presets(); 0 is custom
   int filter = 0;
   ElementParams element;
   CommonParams common;
@@ -61,8 +66,9 @@ class Properties {
  public:
   Properties();
 
-  /// False when `id` is not one of the ids that install() gave out.
-  bool set(guint id, const GValue* value);
+  /// False when `id` is not one of the ids that install() gave out. `changed` receives the names of other
+  /// properties that change along with it: those of a preset, or the preset that holds no longer.
+  bool set(guint id, const GValue* value, std::vector<std::string>* changed);
   bool get(guint id, GValue* value) const;
 
   /// What a frame is filtered with now. The filter is null for `none`.
@@ -72,6 +78,7 @@ class Properties {
     bool passthrough;  ///< filter=none or strength=0: the frame is not to be touched
   };
   Snapshot snapshot() const;
+  int stats_interval() const;  ///< milliseconds, 0: none
 
   /// Installs the properties with ids from `first` on; returns the first free id.
   static guint install(GObjectClass* klass, guint first);

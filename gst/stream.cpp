@@ -71,7 +71,7 @@ GstFlowReturn VideoDenoise::pass_through(BufferRef buffer) {
     discont_ = false;
   }
   stats.passed_through();
-  return gst_pad_push(src_, buffer.release());
+  return push(std::move(buffer));
 }
 
 // Upstream asks for other memory when frames are filtered than when they are passed on.
@@ -167,6 +167,7 @@ void VideoDenoise::submit(BufferRef in, BufferRef out, const FrameSettings& sett
     const auto from = slot.in_map.map(in.get(), info_, format_, GST_MAP_READ, target);
     const auto to = slot.out_map.map(out.get(), info_, format_, GST_MAP_WRITE, target);
     for (auto* buffer : {in.get(), out.get()}) device_.order_after(buffer);
+    reporter_.memory(from.memory, to.memory);
     slot.in = std::move(in);
     slot.out = std::move(out);
     processor_->set_timing(want_timing_);
@@ -214,7 +215,13 @@ GstFlowReturn VideoDenoise::deliver(FrameSlot& slot) {
   stats.frame_out(report, static_cast<float>(delay) / 1000.f);
   latency_.measure(delay);
   post_latency();
-  return gst_pad_push(src_, out.release());
+  return push(std::move(out));
+}
+
+GstFlowReturn VideoDenoise::push(BufferRef buffer) {
+  const auto flow = gst_pad_push(src_, buffer.release());
+  if (reporter_.frame_out(stats, properties.stats_interval())) want_timing();
+  return flow;
 }
 
 }  // namespace quietframe::gst
