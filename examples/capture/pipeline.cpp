@@ -24,7 +24,8 @@ std::string encoder() {
 }  // namespace
 
 std::string CaptureApp::source_part() const {
-  if (!clip_.frames.empty()) return "appsrc name=clip format=time max-buffers=4 max-bytes=0";
+  // The leaky queues of the preview hold nothing back: without a clock the clip would run ahead of the sink.
+  if (!clip_.frames.empty()) return "appsrc name=clip format=time max-buffers=4 max-bytes=0 ! clocksync";
   if (options_.source == "test")
     return "videotestsrc is-live=true pattern=ball ! " +
            (options_.caps.empty() ? "video/x-raw,format=NV12,width=640,height=480,framerate=30/1"
