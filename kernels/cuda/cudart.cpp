@@ -7,6 +7,7 @@
 #include "cuda/finish_group.hpp"
 #include "cuda/job.hpp"
 #include "cuda/runtime.hpp"
+#include "cuda/small_copy.hpp"
 #include "noise/estimate_cuda.hpp"
 
 namespace quietframe::cuda {
@@ -38,6 +39,11 @@ int last_node(cudaStream_t s, cudaGraphNode_t* node) {
   if (status != cudaStreamCaptureStatusActive || count != 1) return cudaErrorStreamCaptureInvalidated;
   *node = last[0];
   return cudaSuccess;
+}
+
+// Depends on the shape alone: a graph's node stays of its kind when its addresses are set.
+bool is_small(const Copy& c) {
+  return c.rows == 1 && c.row_bytes <= small_copy_bytes && c.kind != CopyKind::on_device;
 }
 
 // A function of the driver, through the runtime; null where there is no driver.
@@ -149,6 +155,12 @@ class CudaRuntime final : public Runtime {
   }
 
   int copy_node(const Copy& c, cudaStream_t s, cudaGraphNode_t* node) override {
+    if (is_small(c)) {
+      SmallCopy copy(c.to, c.from, c.row_bytes);
+      const auto code =
+          cudaLaunchKernel(SmallCopy::function(), copy.blocks, SmallCopy::threads, copy.arguments, 0, s);
+      return code == cudaSuccess && node ? last_node(s, node) : code;
+    }
     const auto code = c.rows == 1 ? cudaMemcpyAsync(c.to, c.from, c.row_bytes, kind_of(c.kind), s)
                                   : cudaMemcpy2DAsync(c.to, c.to_pitch, c.from, c.from_pitch, c.row_bytes,
                                                       c.rows, kind_of(c.kind), s);
@@ -197,6 +209,15 @@ class CudaRuntime final : public Runtime {
     return cudaSuccess;
   }
   int graph_set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const Copy& c) override {
+    if (is_small(c)) {
+      SmallCopy copy(c.to, c.from, c.row_bytes);
+      cudaKernelNodeParams params{};
+      params.func = SmallCopy::function();
+      params.gridDim = copy.blocks;
+      params.blockDim = SmallCopy::threads;
+      params.kernelParams = copy.arguments;
+      return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+    }
     return cudaGraphExecMemcpyNodeSetParams1D(exec, node, c.to, c.from, c.row_bytes, kind_of(c.kind));
   }
   int graph_launch(cudaGraphExec_t exec, cudaStream_t s) override { return cudaGraphLaunch(exec, s); }

@@ -140,10 +140,11 @@ int main(int argc, char** argv) {
   const std::string what =
       std::string(argv[1]) + "x" + argv[2] + " " + argv[3] + " " + argv[4] + " depth " + argv[5];
   const bool peer = std::string(argv[4]) == "peer";
-  const std::string element = peer ? std::string("cudaupload name=d ! cudadownload")
-                                   : std::string("videodenoise name=d backend=") +
-                                         (std::getenv("QF_BACKEND") ? std::getenv("QF_BACKEND") : "cuda") +
-                                         " filter=" + argv[4] + " async-depth=" + argv[5] + " qos=false";
+  const std::string element =
+      peer ? std::string("cudaupload name=d ! video/x-raw(memory:CUDAMemory) ! cudadownload")
+           : std::string("videodenoise name=d backend=") +
+                 (std::getenv("QF_BACKEND") ? std::getenv("QF_BACKEND") : "cuda") + " filter=" + argv[4] +
+                 " async-depth=" + argv[5] + " qos=false";
   const std::string text = "appsrc name=src format=time block=true max-buffers=8 max-bytes=0 ! " + element +
                            " ! video/x-raw ! fakesink name=sink sync=false";
   GError* error = nullptr;

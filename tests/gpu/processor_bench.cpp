@@ -1,6 +1,7 @@
 // Measures the CUDA processor on a GPU: throughput at each depth beside the same copies alone, latency of a
 // live feed, and whether a long life leaves anything behind. Usage: processor-bench throughput|latency|churn
 // [arguments]
+#include <cuda_runtime_api.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -80,40 +81,42 @@ Rate measure(std::size_t count, std::size_t depth, Submit&& submit, Wait&& wait)
   return {us / static_cast<double>(count - count / 5), (cpu_seconds() - cpu) * 1e8 / us};
 }
 
-/// The copies alone: upload and download of the same frames in a graph for each slot, polled without a pause.
+/// The copies alone, by the copy engines: upload and download of the same frames in a graph for each slot,
+/// polled without a pause.
 Rate copy_floor(const Frames& frames, std::size_t bytes, std::size_t count, std::size_t depth) {
   using namespace cuda;
   struct Slot {
     Stream stream = make_stream();
     Event done = make_event(EventKind::ordering);
     DeviceMemory memory;
-    FrameGraph graph;
+    Graph graph;
+    GraphExec exec;
+    cudaGraphNode_t up = nullptr, down = nullptr;
   };
   std::vector<Slot> slots(depth);
-  auto copies = [&](Slot& s, std::size_t n) {
-    Copy up, down;
-    up.row_bytes = down.row_bytes = bytes;
-    up.to = s.memory.get(), up.from = frames.input(n).plane[0];
-    down.to = frames.output(n).plane[0], down.from = s.memory.get();
-    down.kind = CopyKind::download;
-    return std::pair{up, down};
-  };
   for (auto& s : slots) {
     s.memory = allocate_device(bytes);
-    s.graph.capture(s.stream.get(), [&] {
-      const auto [up, down] = copies(s, 0);
-      s.graph.add_copy(up, s.stream.get());
-      s.graph.add_copy(down, s.stream.get());
-    });
+    cudaGraph_t graph = nullptr;
+    QF_CUDA_CHECK(cudaGraphCreate(&graph, 0));
+    s.graph.reset(graph);
+    QF_CUDA_CHECK(cudaGraphAddMemcpyNode1D(&s.up, graph, nullptr, 0, s.memory.get(), frames.input(0).plane[0],
+                                           bytes, cudaMemcpyHostToDevice));
+    QF_CUDA_CHECK(cudaGraphAddMemcpyNode1D(&s.down, graph, &s.up, 1, frames.output(0).plane[0],
+                                           s.memory.get(), bytes, cudaMemcpyDeviceToHost));
+    cudaGraphExec_t exec = nullptr;
+    QF_CUDA_CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    s.exec.reset(exec);
   }
   return measure(
       count, depth,
       [&](std::size_t n) {
         auto& s = slots[n % depth];
-        const auto [up, down] = copies(s, n);
-        if (!s.graph.set_copy(0, up) || !s.graph.set_copy(1, down)) std::abort();  // they have one row each
-        s.graph.launch(s.stream.get());
-        QF_CUDA_CHECK(runtime().event_record(s.done.get(), s.stream.get()));
+        QF_CUDA_CHECK(cudaGraphExecMemcpyNodeSetParams1D(
+            s.exec.get(), s.up, s.memory.get(), frames.input(n).plane[0], bytes, cudaMemcpyHostToDevice));
+        QF_CUDA_CHECK(cudaGraphExecMemcpyNodeSetParams1D(s.exec.get(), s.down, frames.output(n).plane[0],
+                                                         s.memory.get(), bytes, cudaMemcpyDeviceToHost));
+        QF_CUDA_CHECK(cudaGraphLaunch(s.exec.get(), s.stream.get()));
+        QF_CUDA_CHECK(cudaEventRecord(s.done.get(), s.stream.get()));
       },
       [&](std::size_t n) {
         for (bool done = false; !done;)
