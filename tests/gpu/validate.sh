@@ -62,7 +62,7 @@ if wants tests; then
   run "the element, on the CPU" 300 "$tests/element/element-test"
   run "the element, on the GPU" 300 env QF_TEST_BACKEND=cuda "$tests/element/element-test"
   run "CUDAMemory in and out" 300 "$(dirname "$0")/cuda_memory.sh" ${QF_CLIP:-}
-  run "the element, every CUDA call failing once" 300 env GST_PLUGIN_PATH= "$tests/element/element-cuda-test" --gtest_filter='*Faults*'
+  run "the element, every CUDA call failing once" 300 env GST_PLUGIN_PATH= GST_REGISTRY_1_0="$GST_REGISTRY_1_0.linked" "$tests/element/element-cuda-test" --gtest_filter='*Faults*'
 fi
 if wants sanitizers; then
   note "## compute-sanitizer"; note ""
