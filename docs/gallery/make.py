@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Makes the gallery again: pictures, crops and the tables of README.md, by the commands of quietframe alone.
 
-usage: docs/gallery/make.py [--quietframe PROGRAM] [--output FOLDER] [--scenes NAME,...] [--picture FILE] [--times]
+usage: docs/gallery/make.py [--quietframe PROGRAM] [--output FOLDER] [--scenes NAME,...] [--picture FILE]
+                            [--settings README.md] [--times]
 
 Without --quietframe the program is built first, in build-gallery and for the CPU. The output is this folder, whose files come out byte for
 byte as they are in the tree; --picture adds a picture of yours (kodim07.png of the Kodak suite, for instance) and needs an
---output elsewhere. --times measures the filters on this machine's backends (those of --quietframe) and writes
+--output elsewhere. --settings takes the settings that such
+a file names instead of searching for them. --times measures the filters on this machine's backends (those of --quietframe) and writes
 times.md, which differs from run to run.
 """
 import argparse
@@ -68,8 +70,14 @@ def tune(tool, name, noisy, clean, result):
     return re.search(r"^quietframe denoise \S+ (.*)$", text, re.MULTILINE)[1]
 
 
-def make_scene(tool, folder, scene):
-    """Makes the pictures of a scene in `folder`; returns a row (name, flags, quality) each."""
+def settings_of(text, scene):
+    """The flags of each filter that a README.md has for a scene."""
+    part = next(p for p in text.split("\n## ") if f"({scene}/" in p)
+    return dict(re.findall(r"^\| (\w+) \| `([^`]+)` \|", part, re.MULTILINE))
+
+
+def make_scene(tool, folder, scene, known):
+    """Makes the pictures of a scene in `folder`, with `known` flags or the best; returns a row (name, flags, quality) each."""
     _, commands, rect = scene
     clean, noisy = folder / "reference.png", folder / "noisy.png"
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +86,11 @@ def make_scene(tool, folder, scene):
     rows = [("noisy", "", tool.quality(noisy, clean))]
     for name in FILTERS:
         result = folder / f"{name}.png"
-        flags = tune(tool, name, noisy, clean, result)
+        if known:
+            flags = known[name]
+            tool("denoise", noisy, *flags.split(), "--backend", "cpu", "-q", "-o", result)
+        else:
+            flags = tune(tool, name, noisy, clean, result)
         rows.append((name, flags, tool.quality(result, clean)))
     for picture in [clean, noisy, *(folder / f"{name}.png" for name in FILTERS)]:
         tool("crop", picture, "--rect", rect, "-o", picture.with_name(picture.stem + "_crop.png"))
@@ -139,6 +151,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=HERE)
     parser.add_argument("--scenes", default=",".join(SCENES))
     parser.add_argument("--picture", type=pathlib.Path)
+    parser.add_argument("--settings", type=pathlib.Path)
     parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
     if options.picture and options.output.resolve() == HERE:
@@ -153,7 +166,8 @@ def main():
         scenes[name] = (title.format(name=name), commands, rect)
     text, all_rows = INTRODUCTION, {}
     for name, scene in scenes.items():
-        rows = make_scene(tool, options.output / name, scene)
+        known = settings_of(options.settings.read_text(), name) if options.settings else {}
+        rows = make_scene(tool, options.output / name, scene, known)
         all_rows[name] = (*size_and_format(options.output / name / "reference.png"), rows)
         text += "\n" + section(name, scene, rows, 96)
     (options.output / "README.md").write_text(text)

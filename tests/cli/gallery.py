@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes a part of docs/gallery again, and compares it with what is in the tree byte for byte.
+"""Makes docs/gallery again with the settings that its README.md names, and compares it with the tree byte for byte.
 
-usage: gallery.py QUIETFRAME GALLERY [SCENE...]
+usage: gallery.py QUIETFRAME GALLERY SCENE...
 On a CPU whose vector instructions round a few samples the other way, pictures may be one code value apart in 0.5 % of them.
 """
 import pathlib
@@ -30,7 +30,8 @@ def main():
     equal = rounded = bad = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        subprocess.run([sys.executable, gallery / "make.py", "--quietframe", program, "--output", folder, "--scenes", ",".join(scenes)], check=True)
+        subprocess.run([sys.executable, gallery / "make.py", "--quietframe", program, "--output", folder, "--scenes", ",".join(scenes),
+                        "--settings", gallery / "README.md"], check=True)
         for scene in scenes:
             names = {p.name for p in (gallery / scene).iterdir()} | {p.name for p in (folder / scene).iterdir()}
             for name in sorted(names):
