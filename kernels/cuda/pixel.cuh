@@ -113,6 +113,16 @@ struct Pixels {
   static constexpr int channels = C;
   static constexpr Layout layout = L;
   using Code = std::conditional_t<S == SampleType::f32, float, std::uint32_t>;
+  static constexpr int bytes = S == SampleType::u8 ? 1 : S == SampleType::f32 ? 4 : 2;
+  static constexpr int per_word = 4 / bytes;
+  /// Samples of one memory row of a run, and whether that is whole words.
+  template <int N>
+  static constexpr int samples = L == Layout::planar    ? N
+                                 : L == Layout::pairs   ? 2 * N
+                                 : L == Layout::packed3 ? 3 * N
+                                                        : 4 * N;
+  template <int N>
+  static constexpr bool wide = L != Layout::strided&& samples<N>* bytes % 4 == 0;
 
   /// Codes of the N pixels from (x, y), borders replicated: any x and y are good.
   template <int N>
@@ -142,6 +152,30 @@ struct Pixels {
     for (int c = 0; c < C; ++c)
 #pragma unroll
       for (int i = 0; i < N; ++i) level[c][i] = to_level(code[c][i], view.group.levels_per_code);
+  }
+
+  /// Whether rows are whole runs of N pixels that can be read at once: then a run from a multiple of N lies
+  /// either inside or outside, and load_run reads it without a branch.
+  template <int N>
+  static QF_HD bool whole_runs(const PixelView& view) {
+    return wide<N> && view.align >= 4 && view.group.width % N == 0;
+  }
+
+  /// load() where whole_runs holds.
+  template <int N>
+  static __device__ void load_run(const PixelView& view, int x, int y, float (&level)[C][N]) {
+    static_assert(wide<N>);
+    const auto& g = view.group;
+    const int inside = min(max(x, 0), g.width - N);
+    Code code[C][N];
+    load_wide<N>(view, inside, min(max(y, 0), g.height - 1), code);
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+      const Code border = x < 0 ? code[c][0] : code[c][N - 1];
+#pragma unroll
+      for (int i = 0; i < N; ++i)
+        level[c][i] = to_level(x == inside ? code[c][i] : border, g.levels_per_code);
+    }
   }
 
   static __device__ float to_level(Code code, float levels_per_code) {
@@ -214,17 +248,6 @@ struct Pixels {
   }
 
  private:
-  static constexpr int bytes = S == SampleType::u8 ? 1 : S == SampleType::f32 ? 4 : 2;
-  static constexpr int per_word = 4 / bytes;
-  /// Samples of one memory row of a run, and whether that is whole words.
-  template <int N>
-  static constexpr int samples = L == Layout::planar    ? N
-                                 : L == Layout::pairs   ? 2 * N
-                                 : L == Layout::packed3 ? 3 * N
-                                                        : 4 * N;
-  template <int N>
-  static constexpr bool wide = L != Layout::strided&& samples<N>* bytes % 4 == 0;
-
   static __device__ Code load_one(const std::byte* p, int shift) {
     if constexpr (S == SampleType::f32)
       return *reinterpret_cast<const float*>(p);

@@ -1,6 +1,8 @@
-// Gaussian blur on CUDA: rows and columns in one launch, over a tile that stays in shared memory.
+// Gaussian blur on CUDA: which implementation takes a job, and the one for large radii: rows and columns in
+// one launch, over a tile that stays in shared memory.
 #include "cuda/launch.cuh"
 #include "cuda/tile.cuh"
+#include "filters/gaussian/cuda_methods.hpp"
 #include "filters/gaussian/params.hpp"
 
 namespace quietframe::gaussian {
@@ -108,8 +110,9 @@ std::size_t cuda_scratch(const CudaShape&) { return 0; }
 
 void run_cuda(const CudaJob& job, const Params& p) {
   Taps taps;
-  float half[max_radius + 1];
+  float half[max_radius + 1] = {};
   taps.radius = fill_taps(p, half);
+  if (run_march(job, taps.radius, half)) return;
   for (int i = -taps.radius; i <= taps.radius; ++i) taps.tap[lead + taps.radius + i] = half[std::abs(i)];
   const auto shape = shared_for(taps.radius);
   const dim3 grid(blocks(job.in.width, tile_w), blocks(job.in.height, tile_h));
