@@ -56,9 +56,14 @@ inline constexpr std::size_t plain_shared_bytes = 48 * 1024;
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t shared, cudaStream_t stream,
             const Arguments&... args) {
-  if (shared > plain_shared_bytes)
+  if (shared > plain_shared_bytes) {
     QF_CUDA_CHECK(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+    // Left to itself the driver may keep so much of it for the L1 cache that one block fits where three
+    // would.
+    QF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                       cudaSharedmemCarveoutMaxShared));
+  }
   launch(kernel, grid, dim3(static_cast<unsigned>(threads)), shared, false, stream, args...);
 }
 

@@ -45,6 +45,17 @@ class DeviceFrame {
   Frame frame_;
 };
 
+/// Scratch for one filter at a time. Made on first use, which is not during a capture.
+inline constexpr std::size_t device_scratch_bytes = 64U << 20;
+inline std::byte* device_scratch() {
+  static std::byte* const scratch = [] {
+    void* p = nullptr;
+    GPU(cudaMalloc(&p, device_scratch_bytes));
+    return static_cast<std::byte*>(p);
+  }();
+  return scratch;
+}
+
 /// Enqueues the filter of `settings` for every group, with noise-sigma as the sigma of every channel.
 inline void enqueue(const FrameSettings& settings, const Frame& in, std::span<const Frame> past,
                     const Frame& out, cudaStream_t stream) {
@@ -58,6 +69,11 @@ inline void enqueue(const FrameSettings& settings, const Frame& in, std::span<co
     job.sigma.fixed.fill(settings.common.noise_sigma);
     job.strength = settings.common.strength;
     job.stream = stream;
+    const CudaShape shape{job.in.width, job.in.height, job.in.channels, job.in.type};
+    job.scratch_bytes = settings.filter->cuda_scratch(shape);
+    if (job.scratch_bytes > device_scratch_bytes)
+      throw std::runtime_error("the filter asks for more scratch than the tests have");
+    job.scratch = device_scratch();
     settings.filter->run_cuda(job, settings.params.data());
   }
 }

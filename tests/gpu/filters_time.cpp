@@ -30,6 +30,7 @@ class Bench {
     constexpr std::size_t beyond_cache = 160U << 20;
     const auto pairs = std::clamp<std::size_t>(beyond_cache / (2 * host_.bytes().size()), 4, 16);
     for (std::size_t i = 0; i < 2 * pairs; ++i) frames_.push_back(std::make_unique<DeviceFrame>(host_));
+    device_scratch();
     GPU(cudaStreamCreate(&stream_));
     GPU(cudaEventCreate(&begin_));
     GPU(cudaEventCreate(&end_));

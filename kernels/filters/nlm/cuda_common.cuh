@@ -60,6 +60,7 @@ __device__ void load_frame(const Scene& scene, int f, const cuda::Tile& tile) {
 /// Enqueue the filter; false where the implementation cannot take these radii, formats or this device.
 bool run_direct(const CudaJob& job, const Params& p);
 bool run_box(const CudaJob& job, const Params& p);
+bool run_packed(const CudaJob& job, const Params& p);
 
 /// Largest dynamic shared memory of a block on the current device.
 std::size_t shared_bytes_per_block();

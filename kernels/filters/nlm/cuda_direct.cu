@@ -95,16 +95,21 @@ __global__ void __launch_bounds__(threads) direct(const __grid_constant__ Scene 
 #pragma unroll
   for (int c = 0; c < C; ++c) own[c] = tiles[c * plane + first + centre];
   for (int f = 0; f < scene.frames; ++f)
-    for (int dy = -a; dy <= a; ++dy)
+    for (int dy = -a; dy <= a; ++dy) {
+      float row[C] = {}, row_weight = 0.f;  // sums of sums round less than one long sum
       for (int dx = -a; dx <= a; ++dx) {
         if (f == 0 && dy == 0 && dx == 0) continue;
         const float* there = tiles + f * shape.tile_floats(C) + first + dy * shape.pitch + dx;
         const float w = weighting(patch.distance(there, shape.pitch, plane));
-        weight += w;
+        row_weight += w;
         largest = fmaxf(largest, w);
 #pragma unroll
-        for (int c = 0; c < C; ++c) sum[c] = fmaf(w, there[c * plane + centre] - own[c], sum[c]);
+        for (int c = 0; c < C; ++c) row[c] = fmaf(w, there[c * plane + centre] - own[c], row[c]);
       }
+      weight += row_weight;
+#pragma unroll
+      for (int c = 0; c < C; ++c) sum[c] += row[c];
+    }
   weight += p.centre_weight == CentreWeight::one ? 1.f : fmaxf(largest, min_centre_weight);
   float level[C][1];
 #pragma unroll
