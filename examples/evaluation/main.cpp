@@ -36,7 +36,11 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* blurb, cli::F
                       const std::function<void(const FrameSettings&)>& run) {
   auto* command = app.add_subcommand(name, blurb);
   filter.add_to(*command);
-  command->callback([&filter, run] { run(filter.settings()); });
+  command->callback([&filter, run] {
+    auto settings = filter.settings();
+    settings.common.noise_estimate = NoiseEstimate::exact;  // slices are no sequence
+    run(settings);
+  });
   return command;
 }
 

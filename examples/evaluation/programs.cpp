@@ -55,6 +55,7 @@ std::vector<Program> make_programs(const std::vector<std::string>& names) {
     else
       programs.push_back({name, cuda::make_processor(-1), true});
   }
+  if (programs.empty()) throw Error(fmt::format("none of {} can run here", fmt::join(names, ", ")));
   return programs;
 }
 

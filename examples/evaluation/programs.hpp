@@ -23,7 +23,7 @@ struct Program {
 std::vector<std::string> program_names();
 
 /// Those of `names` that can run here, in that order; says on stderr which cannot and why. Throws Error for a
-/// name that there is not.
+/// name that there is not, and when none can run.
 std::vector<Program> make_programs(const std::vector<std::string>& names);
 
 }  // namespace quietframe::evaluation
