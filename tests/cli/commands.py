@@ -5,6 +5,7 @@ usage: commands.py QUIETFRAME
 """
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -69,6 +70,25 @@ def gray_profile():
     size = 128 + len(table) + len(body)
     head = struct.pack(">I4sI4s4s4s12s4s4s", size, b"none", 0x02100000, b"mntr", b"GRAY", b"XYZ ", b"\0" * 12, b"acsp", b"none")
     return (head + b"\0" * (68 - len(head)) + white).ljust(128, b"\0") + table + body
+
+
+def write_dicom(path, width, height, photometric, allocated, stored, signed, pixels, frames=1):
+    """Explicit little endian, the least that a reader needs."""
+    def element(group, number, kind, value):
+        value += b"\0" * (len(value) % 2)
+        length = struct.pack("<HI", 0, len(value)) if kind in (b"OB", b"OW") else struct.pack("<H", len(value))
+        return struct.pack("<HH", group, number) + kind + length + value
+
+    def short(group, number, value):
+        return element(group, number, b"US", struct.pack("<H", value))
+    meta = element(2, 0x10, b"UI", b"1.2.840.10008.1.2.1")
+    data = short(0x28, 2, 3 if photometric == b"RGB" else 1) + element(0x28, 4, b"CS", photometric.ljust(len(photometric) + len(photometric) % 2))
+    data += short(0x28, 6, 0) if photometric == b"RGB" else b""
+    data += element(0x28, 8, b"IS", b"%d " % frames) if frames != 1 else b""
+    for number, value in ((0x10, height), (0x11, width), (0x100, allocated), (0x101, stored), (0x102, stored - 1), (0x103, signed)):
+        data += short(0x28, number, value)
+    data += element(0x7FE0, 0x10, b"OB" if allocated == 8 else b"OW", pixels)
+    path.write_bytes(bytes(128) + b"DICM" + element(2, 0, b"UL", struct.pack("<I", len(meta))) + meta + data)
 
 
 def write_pgm(path, width, height, maxval, sample):
@@ -224,6 +244,30 @@ class Commands(unittest.TestCase):
                 run("denoise", noisy, "--filter", "none", "-q", "-o", self.at / ("x" + suffix))
                 self.assertIn("0 of", run("compare", noisy, self.at / ("x" + suffix)).stdout, suffix + depth)
 
+    def test_dicom_gives_its_stored_values(self):
+        if "without DCMTK" in run("formats").stdout:
+            self.skipTest("this build is without DCMTK")
+        picture, signed = self.at / "in.dcm", [-2048, -1, 0, 1, 7, 2047]
+        for kind, allocated, stored, is_signed, values, expected in (
+                (b"MONOCHROME2", 16, 12, 0, [0, 1, 4095, 17, 2048, 9], [0, 1, 4095, 17, 2048, 9]),
+                (b"MONOCHROME1", 16, 10, 0, [0, 1, 1023, 17, 512, 9], [1023, 1022, 0, 1006, 511, 1014]),
+                (b"MONOCHROME2", 16, 12, 1, [v & 4095 for v in signed], [v + 2048 for v in signed]),
+                (b"MONOCHROME2", 8, 8, 0, [0, 1, 255, 17, 99, 9], [0, 1, 255, 17, 99, 9])):
+            write_dicom(picture, 3, 2, kind, allocated, stored, is_signed, struct.pack("<6" + ("B" if allocated == 8 else "H"), *values))
+            run("denoise", picture, "--filter", "none", "-q", "-o", self.at / "o.pgm")
+            top, samples = read_pnm(self.at / "o.pgm")
+            self.assertEqual(top, 2 ** stored - 1)
+            self.assertEqual(struct.unpack(">6" + ("B" if top < 256 else "H"), samples), tuple(expected), kind)
+        write_dicom(picture, 2, 2, b"RGB", 8, 8, 0, bytes(range(12)))
+        run("denoise", picture, "--filter", "none", "-q", "-o", self.at / "o.ppm")
+        self.assertEqual((self.at / "o.ppm").read_bytes()[-12:], bytes(range(12)))
+        run("denoise", picture, "-q")  # what cannot be written as DICOM is written as PNG
+        self.assertTrue((self.at / "in_output.png").exists())
+        write_dicom(picture, 3, 2, b"MONOCHROME2", 16, 12, 0, bytes(24), frames=2)
+        self.assertIn("2 frames", run("denoise", picture, code=3).stderr)
+        write_dicom(picture, 3, 2, b"MONOCHROME2", 16, 12, 0, bytes(6))
+        self.assertIn("3 of 6 pixels", run("denoise", picture, code=3).stderr)
+
     def test_folder(self):
         folder = self.at / "folder"
         folder.mkdir()
@@ -332,7 +376,28 @@ class Commands(unittest.TestCase):
         text = run("manual").stdout
         for command in COMMANDS:
             self.assertIn(f".SS {command}", text)
-        self.assertIn("EXIT STATUS", text)
+        codes = text.split(".SH EXIT STATUS", 1)[1]
+        for code in range(6):
+            self.assertIn(f".TP\n.B {code}\n", codes)
+            self.assertIn(f"\n  {code}  ", run("--help").stdout)
+        groff = shutil.which("groff")
+        if groff:
+            result = subprocess.run([groff, "-man", "-Tascii", "-ww"], input=text, capture_output=True, text=True, check=True)
+            self.assertEqual(result.stderr, "")
+            for option in ("--nlm-patch-radius", "--roi", "--in-flight"):
+                self.assertIn(option, re.sub("\x1b\\[[0-9;]*m|.\b", "", result.stdout))
+
+    def test_devices_and_filters_answer_on_every_machine(self):
+        devices = run("devices").stdout
+        self.assertRegex(devices, r"(?m)^(cuda:\d+  .+\n +\d+ multiprocessors, compute capability \d+\.\d+, [\d.]+ GiB|no CUDA device: .+)$")
+        self.assertRegex(devices, r"(?m)^driver supports CUDA (none|\d+\.\d+), runtime is CUDA (none|\d+\.\d+)$")
+        self.assertIn("cpu", devices)
+        if "no CUDA device" in devices:
+            result = run("denoise", self.make(), "--backend", "cuda", code=4)
+            self.assertIn(devices.splitlines()[0].split(": ", 1)[1], result.stderr)  # the same reason
+        listed = run("filters").stdout
+        for line in run("filters", "--markdown").stdout.splitlines()[2:]:
+            self.assertIn("--" + line.split("`")[1], listed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Feeds quietframe a folder of hostile files: each is decoded to ImageMagick's pixels, or refused in one line.
 
+DICOM files are compared with pydicom's stored values where that is installed: ImageMagick shows them through a window.
+
 usage: hard.py QUIETFRAME FOLDER [-v]
 Exits with 77 (skipped) where the folder or ImageMagick is missing. Run it with a sanitizer build as well.
 """
@@ -42,6 +44,48 @@ def run(quietframe, path, target):
         return None
 
 
+def is_dicom(path):
+    with open(path, "rb") as f:
+        return f.read(132)[128:] == b"DICM"
+
+
+def dicom_values(path):
+    """The stored values as 16-bit big endian text, the least of signed ones at 0; None where pydicom cannot read them."""
+    try:
+        import numpy
+        import pydicom
+        data = pydicom.dcmread(path)
+        if data.BitsAllocated == 8 and data["PixelData"].VR == "OW" and not data.is_little_endian:
+            return None  # which pydicom 2.3 does not swap
+        values = data.pixel_array.astype(numpy.int64)
+        if data.SamplesPerPixel == 1 and data.PhotometricInterpretation.startswith("MONOCHROME"):
+            top = 2 ** data.BitsStored - 1
+            values = (values & top) ^ (data.PixelRepresentation << (data.BitsStored - 1))
+            if data.PhotometricInterpretation == "MONOCHROME1":
+                values = top - values
+        elif data.PhotometricInterpretation != "RGB":
+            return None
+        return values.astype(">u2").tobytes()
+    except Exception:  # whatever pydicom makes of a damaged file
+        return None
+
+
+def pam_values(path):
+    import numpy
+    head, samples = path.read_bytes().split(b"ENDHDR\n", 1)
+    top = int(head.split(b"MAXVAL ")[1].split()[0])
+    return numpy.frombuffer(samples, ">u2" if top > 255 else "u1").astype(">u2").tobytes()
+
+
+def judge_dicom(quietframe, path, target):
+    if run(quietframe, path, target.with_suffix(".pam")).returncode:
+        return "DIFFERS", "can be written as PNG, but not as PAM"
+    theirs = dicom_values(path)
+    if theirs is None:
+        return "only us", "pydicom cannot read it, or has other colours"
+    return ("equal", "") if theirs == pam_values(target.with_suffix(".pam")) else ("DIFFERS", "from pydicom's values")
+
+
 def judge(quietframe, convert, path, target):
     result = run(quietframe, path, target)
     if result is None:
@@ -55,6 +99,8 @@ def judge(quietframe, convert, path, target):
         if target.exists():
             return "CRASH", "refused, but a file was written"
         return "refused", lines[0]
+    if is_dicom(path):
+        return judge_dicom(quietframe, path, target)
     theirs, ours = pixels(convert, path), pixels(convert, target)
     if theirs is None:
         return "only us", "ImageMagick cannot read it"

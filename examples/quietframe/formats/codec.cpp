@@ -60,6 +60,18 @@ constexpr Codec jpeg_row = {
 constexpr Codec jpeg_row = {"JPEG",  "jpg jpeg", "not in this build, which was made without libjpeg-turbo",
                             is_jpeg, nullptr,    nullptr};
 #endif
+#ifdef QF_HAVE_DICOM
+constexpr Codec dicom_row = {"DICOM",
+                             "dcm",
+                             "read: one frame, gray and colour of 8 and 16 bits; stored values, without "
+                             "rescaling or windows, the least of signed ones at 0 (written as PNG)",
+                             is_dicom,
+                             dicom::decode,
+                             nullptr};
+#else
+constexpr Codec dicom_row = {"DICOM",  "dcm",   "not in this build, which was made without DCMTK",
+                             is_dicom, nullptr, nullptr};
+#endif
 
 constexpr Codec codecs[] = {
     {"PNG", "png",
@@ -74,8 +86,7 @@ constexpr Codec codecs[] = {
      pnm::encode},
     tiff_row,
     jpeg_row,
-    {"DICOM", "dcm", "not supported; convert it to 16-bit PNG, for instance with dcm2pnm +on2 of DCMTK",
-     is_dicom, nullptr, nullptr},
+    dicom_row,
     {"NIfTI", "nii", "not supported; write its slices as TIFF, for instance with nibabel and tifffile",
      is_nifti, nullptr, nullptr},
     {"gzip", "gz", "not supported; unpack it first", is_gzip, nullptr, nullptr},

@@ -65,5 +65,8 @@ std::vector<std::byte> encode(const Picture& picture, std::string_view extension
 namespace jpeg {
 Picture decode(Bytes file);
 }  // namespace jpeg
+namespace dicom {
+Picture decode(Bytes file);
+}  // namespace dicom
 
 }  // namespace quietframe::cli
