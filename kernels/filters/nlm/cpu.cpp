@@ -48,7 +48,7 @@ void direct_distances(const Pairing& pair, int y, int width, float* ssd) {
     for (int j = -p; j <= p; ++j) {
       const float *a = pair.a(c, y + j), *b = pair.b(c, y + j);
       for (int i = -p; i <= p; ++i)
-        for (int x = 0; x < width; ++x) {
+        for (int x = 0; x < width; ++x) {  // vectorised
           const float d = a[x + i] - b[x + i];
           ssd[x] += d * d;
         }
@@ -59,7 +59,7 @@ void direct_distances(const Pairing& pair, int y, int width, float* ssd) {
 void add_row(const Pairing& pair, int y, int width, double sign, double* columns) {
   for (int c = 0; c < pair.here.channels; ++c) {
     const float *a = pair.a(c, y), *b = pair.b(c, y);
-    for (int x = -pair.patch; x < width + pair.patch; ++x) {
+    for (int x = -pair.patch; x < width + pair.patch; ++x) {  // vectorised
       const double d = static_cast<double>(a[x]) - static_cast<double>(b[x]);
       columns[x + pair.patch] += sign * d * d;
     }
@@ -98,14 +98,15 @@ void accumulate(const Pairing& pair, int y, int width, const Weighting& k, const
   float* w = t.ssd;
   for (int x = 0; x < width; ++x)
     w[x] = std::exp(-std::max(w[x] * k.per_sample - k.subtracted, 0.f) * k.per_h2);
-  for (int x = 0; x < width; ++x) {
+  for (int x = 0; x < width; ++x) {  // vectorised
     weight[x] += w[x];
     largest[x] = std::max(largest[x], w[x]);
   }
   for (int c = 0; c < pair.here.channels; ++c) {
     const float *a = pair.a(c, y), *b = pair.b(c, y);
     float* sum = t.sum[c] + at;
-    for (int x = 0; x < width; ++x) sum[x] += w[x] * (b[x] - a[x]);
+    for (int x = 0; x < width; ++x)  // vectorised
+      sum[x] += w[x] * (b[x] - a[x]);
   }
 }
 

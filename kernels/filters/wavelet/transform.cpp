@@ -24,7 +24,7 @@ constexpr std::size_t lines_a_lane = 2 + 4 * max_taps;
 template <int Taps>
 void filter_row(const Bank& bank, const float* even, const float* odd, float* __restrict lo,
                 float* __restrict hi, int n) {
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n; ++i) {  // vectorised
     float l = 0, h = 0;
     for (int p = 0; p < Taps / 2; ++p) {
       l += bank.dec_lo[2 * p] * odd[i - p] + bank.dec_lo[2 * p + 1] * even[i - p];
@@ -39,7 +39,7 @@ void filter_row(const Bank& bank, const float* even, const float* odd, float* __
 template <int Taps>
 void split_row(const float* in, int width, float* __restrict even, float* __restrict odd, int n) {
   const int inside = width / 2;
-  for (int i = 0; i < inside; ++i) {
+  for (int i = 0; i < inside; ++i) {  // vectorised
     even[i] = in[2 * i];
     odd[i] = in[2 * i + 1];
   }
@@ -53,7 +53,7 @@ void split_row(const float* in, int width, float* __restrict even, float* __rest
 
 template <int Taps>
 void filter_column(const float* dec, const float* const* rows, float* __restrict out, int n) {
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n; ++i) {  // vectorised
     float sum = 0;
     for (int j = 0; j < Taps; ++j) sum += dec[j] * rows[j][i];
     out[i] = sum;
@@ -111,7 +111,8 @@ class AnalysisBand {
 
 template <Rule R>
 void shrink_row(const float* in, float tau, float* __restrict out, int n) {
-  for (int i = 0; i < n; ++i) out[i] = shrink<R>(in[i], tau);
+  for (int i = 0; i < n; ++i)  // vectorised
+    out[i] = shrink<R>(in[i], tau);
 }
 
 void shrink_row(Rule rule, const float* in, float tau, float* out, int n) {
@@ -129,7 +130,7 @@ void shrink_row(Rule rule, const float* in, float tau, float* out, int n) {
 template <int Taps>
 void merge_column(const Bank& bank, int odd, const float* const* lo, const float* const* hi,
                   float* __restrict out, int n) {
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n; ++i) {  // vectorised
     float sum = 0;
     for (int j = 0; j < Taps / 2; ++j)
       sum += bank.rec_lo[2 * j + odd] * lo[j][i] + bank.rec_hi[2 * j + odd] * hi[j][i];
@@ -147,7 +148,7 @@ void merge_row(const Bank& bank, const float* lo, const float* hi, float* __rest
           bank.rec_lo[2 * j + odd] * lo[m + half - 1 - j] + bank.rec_hi[2 * j + odd] * hi[m + half - 1 - j];
     return sum;
   };
-  for (int m = 0; m < width / 2; ++m) {
+  for (int m = 0; m < width / 2; ++m) {  // vectorised
     out[2 * m] = sample(m, 0);
     out[2 * m + 1] = sample(m, 1);
   }
