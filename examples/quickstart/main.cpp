@@ -37,8 +37,9 @@ Options parse(int argc, char** argv) {
   app.add_option("--backend", o.backend, "Where frames are filtered")
       ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
       ->capture_default_str();
-  app.add_option("--filter", o.filters, "Only this filter; may be given again");
-  app.add_option("--set", o.settings, "PROPERTY=VALUE of videodenoise, for every filter; may be given again");
+  app.add_option("--filter", o.filters, "Only this filter; may be given again")->allow_extra_args(false);
+  app.add_option("--set", o.settings, "PROPERTY=VALUE of videodenoise, for every filter; may be given again")
+      ->allow_extra_args(false);
   app.add_option("--output", o.output, "Folder for the contact sheet")->capture_default_str();
   try {
     app.parse(argc, argv);
