@@ -67,7 +67,8 @@ case "$sanitize" in
 esac
 build="${build:-build-tests$suffix}"
 if [ -n "$sanitize" ]; then
-  options+=("-Db_sanitize=$sanitize" -Db_lundef=false --buildtype=debugoptimized)
+  # -O1: at -O2 instrumented vector code takes minutes a file to compile.
+  options+=("-Db_sanitize=$sanitize" -Db_lundef=false --buildtype=debugoptimized -Doptimization=1)
 fi
 
 if [ -f "$build/build.ninja" ]; then
