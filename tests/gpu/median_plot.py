@@ -11,10 +11,12 @@ import math
 import sys
 from collections import defaultdict
 
-import matplotlib
-
-matplotlib.use('Agg')
-import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
+try:
+    import matplotlib
+    matplotlib.use('Agg')
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
 
 PIXELS = 3840 * 2160
 TYPES = ('u8', 'u16', 'f32')
@@ -115,9 +117,14 @@ def main(arguments):
     if len(arguments) < 2:
         raise SystemExit(__doc__)
     series = read(arguments[:-1])
+    if not any(method == 'chosen' for _, method in series):
+        raise SystemExit(f'{arguments[0]} has no times')
     print_growth(series)
     print_steps(series)
-    plot(series, arguments[-1])
+    if plt:
+        plot(series, arguments[-1])
+    else:
+        print('matplotlib is not installed: no plot')
 
 
 if __name__ == '__main__':

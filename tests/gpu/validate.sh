@@ -1,15 +1,16 @@
 #!/bin/bash
 # Everything that needs a GPU, in one run: tests, sanitizers, throughput, latency, churn. Writes the record that
 # tests/gpu-validation.md keeps. Usage: validate.sh BUILD_DIR [RECORD.md [SECTION...]]; sections: tests sanitizers
-# speed throughput element latency churn (all of them when none is named). Exits 1 when a section failed; a section that could
-# not run is recorded as not run, never as passed.
+# speed median throughput element latency churn (all of them when none is named). Exits 1 when a section failed; a
+# section that could not run is recorded as not run, never as passed.
 set -u
 build=$(cd "${1:?usage: validate.sh BUILD_DIR [RECORD.md [SECTION...]]}" && pwd)
 record=$(realpath "${2:-gpu-validation.md}")
 shift $(($# > 2 ? 2 : $#))
-sections=${*:-tests sanitizers speed throughput element latency churn}
+sections=${*:-tests sanitizers speed median throughput element latency churn}
 frames=${QF_LATENCY_FRAMES:-10000}
 tests=$build/tests
+here=$(cd "$(dirname "$0")" && pwd)
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY_1_0=${TMPDIR:-/tmp}/quietframe-validate-registry.bin
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 failed=0
@@ -80,7 +81,15 @@ if wants speed; then
   note "## Kernels: median of graph replays on device memory"; note ""
   QF_LINES=80 run "wavelet" 120 "$tests/wavelet-gpu" bench
   QF_LINES=80 run "gaussian, bilateral, nlm" 120 "$tests/filters-gpu-time"
-  QF_LINES=250 run "median, 4K, every second odd window" 120 "$tests/median-sweep" 3 75 4
+fi
+if wants median; then
+  note "## Median: every odd window at 4K, and its peers in the same run"; note ""
+  sweep=${record%.md}-median
+  timeout 120 "$tests/median-sweep" >"$sweep.csv"
+  timeout 180 python3 "$here/median_peers.py" >"$sweep-peers.csv" 2>"$sweep-peers.txt"
+  cat "$sweep-peers.txt"
+  QF_LINES=80 run "growth with the window" 60 python3 "$here/median_plot.py" "$sweep.csv" "$sweep-peers.csv" "$sweep.png"
+  note "Times: $(basename "$sweep").csv and $(basename "$sweep")-peers.csv; plot: $(basename "$sweep").png."; note ""
 fi
 if wants throughput; then
   note "## Throughput of the library's own loop"; note ""
@@ -103,6 +112,9 @@ if wants latency; then
   run "library" 600 "$tests/processor-bench" latency ${QF_LATENCY_FILTER:-gaussian} 60 "$frames"
   run "element" 600 "$tests/element-bench" 1920 1080 NV12 ${QF_LATENCY_FILTER:-gaussian} 4 "$frames" 60
   run "cudaupload ! cudadownload" 600 "$tests/element-bench" 1920 1080 NV12 peer 1 "$frames" 60
+  for radius in 1 3 7 15; do
+    run "element, median of radius $radius" 60 "$tests/element-bench" 1920 1080 NV12 "median median-radius=$radius" 4 600 60
+  done
 fi
 if wants churn; then
   note "## Starts, stops and caps changes"; note ""
