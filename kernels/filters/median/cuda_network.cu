@@ -15,6 +15,9 @@ struct Network;
 #include QF_NETWORK
 
 constexpr int side = QF_WINDOW, radius = side / 2, threads = 128;
+/// Copies of the code that sorts a column and merges a pair. A block's program must fit the instruction
+/// cache: at 21x21 straight-line code took three times as long as its operations account for.
+constexpr int copies = side > 19 ? 1 : 4;
 
 template <class Ops>
 struct Block {
@@ -74,7 +77,7 @@ __device__ void sort_columns(const Block<Ops>& block, const GroupView& v, bool w
   using Word = typename Ops::Word;
   typename Ops::Four rows[B::rows];
   with_type_of<Ops>(v, [&]<SampleType S>() { load_rows<Ops, S>(v, wide, x, y, rows); });
-#pragma unroll
+#pragma unroll(copies)
   for (int c = 0; c < 4; ++c) {
     Word column[B::height];
 #pragma unroll
@@ -96,7 +99,7 @@ __device__ void merge_groups(const Block<Ops>& block) {
   using Word = typename Ops::Word;
   const Block<Ops> next{block.shared, min(block.thread + 1, threads - 1)};
   auto of = [&](int position) -> const Block<Ops>& { return position < 4 ? block : next; };
-#pragma unroll
+#pragma unroll(copies)
   for (int slot = 0; slot < 2; ++slot) {
     const int p = 2 * slot + (1 + B::shift) % 2;
     B::Net::merge_pair([&](int i) { return block.single(p, i); },

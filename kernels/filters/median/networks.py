@@ -16,104 +16,10 @@ the row that contain them; blocks keep these in shared memory. A thread filters 
 """
 import sys
 
+sys.dont_write_bytecode = True  # the build leaves the source tree as it is
+from minmax import Program, emit, run
+
 TILE_W, TILE_H = 4, 2
-
-
-class Program:
-    """Straight-line min/max code. A value is an index into `nodes`: ('in', name) or ('min'|'max', a, b)."""
-
-    def __init__(self):
-        self.nodes = []
-        self.inputs = {}
-
-    def read(self, *name):
-        if name not in self.inputs:
-            self.inputs[name] = len(self.nodes)
-            self.nodes.append(('in', name))
-        return self.inputs[name]
-
-    def op(self, kind, a, b):
-        self.nodes.append((kind, a, b))
-        return len(self.nodes) - 1
-
-    def exchange(self, a, b):
-        return self.op('min', a, b), self.op('max', a, b)
-
-    def live(self, outputs):
-        keep = set(outputs)
-        for i in range(len(self.nodes) - 1, -1, -1):
-            if i in keep and self.nodes[i][0] != 'in':
-                keep.update(self.nodes[i][1:])
-        return keep
-
-    # Batcher's merge exchange: Knuth, TAOCP 3, 5.2.2, algorithm M.
-    def sort(self, values):
-        v, n = list(values), len(values)
-        if n < 2:
-            return v
-        top = 1 << ((n - 1).bit_length() - 1)
-        p = top
-        while p > 0:
-            q, r, d = top, 0, p
-            while True:
-                for i in range(n - d):
-                    if i & p == r:
-                        v[i], v[i + d] = self.exchange(v[i], v[i + d])
-                if q == p:
-                    break
-                d, q, r = q - p, q // 2, p
-            p //= 2
-        return v
-
-    # Batcher's odd-even merge of any two lengths.
-    def merge(self, a, b):
-        if not a or not b:
-            return list(a or b)
-        if len(a) == len(b) == 1:
-            return list(self.exchange(a[0], b[0]))
-        even, odd = self.merge(a[0::2], b[0::2]), self.merge(a[1::2], b[1::2])
-        out, i = [even[0]], 0
-        while len(out) < len(a) + len(b):
-            if i < len(odd) and i + 1 < len(even):
-                out.extend(self.exchange(odd[i], even[i + 1]))
-            else:
-                out.append(odd[i] if i < len(odd) else even[i + 1])
-            i += 1
-        return out
-
-    def merge_ranks(self, a, b, low, high):
-        """Ranks low..high of the union; of either list only what can be among them takes part."""
-        a0, a1 = max(0, low - len(b)), min(len(a), high + 1)
-        b0, b1 = max(0, low - len(a)), min(len(b), high + 1)
-        a, b, low, high = a[a0:a1], b[b0:b1], low - a0 - b0, high - a0 - b0
-        if low == high and a and b:
-            return [self.select(a, b, low)]
-        return self.merge(a, b)[low:high + 1]
-
-    def select(self, a, b, rank):
-        """The element of that rank: the least, over the ways to take rank + 1 elements, of the largest taken."""
-        result = None
-        for i in range(rank + 2):
-            j = rank + 1 - i
-            if i > len(a) or j > len(b):
-                continue
-            largest = b[j - 1] if i == 0 else a[i - 1] if j == 0 else self.op('max', a[i - 1], b[j - 1])
-            result = largest if result is None else self.op('min', result, largest)
-        return result
-
-    def merge_all(self, lists, low, high):
-        """Ranks low..high of the union of sorted lists, shortest first; partial lists are cropped as they can be."""
-        total = sum(map(len, lists))
-        heap = [(list(values), len(values), 0) for values in lists]  # values, size before crops, dropped below
-        while len(heap) > 1:
-            heap.sort(key=lambda e: -len(e[0]))
-            (a, size_a, below_a), (b, size_b, below_b) = heap.pop(), heap.pop()
-            size, below = size_a + size_b, below_a + below_b
-            first = max(0, max(0, low - (total - size)) - below)
-            last = min(len(a) + len(b) - 1, min(size - 1, high) - below)
-            heap.append((self.merge_ranks(a, b, first, last), size, below + first))
-        values, _, below = heap[0]
-        return values[low - below:high - below + 1]
 
 
 def crop(window, rank, candidates, smaller, larger):
@@ -138,8 +44,15 @@ class Tile:
 
 
 class Median:
+    """The program of a tile: `program` makes `results` by place, or, where `looped`, what both halves of the tile begin
+    with, {(list, element)}; then `half_program` makes a half's results from that and the half's own lists.
+
+    Both halves are one program on different lists. Run twice it takes half the room: beyond 19x19 straight-line code
+    does not fit the GPU's instruction cache, and is three times as slow as its operations."""
+
     def __init__(self, k):
         self.k = k
+        self.looped = k > LAST_STRAIGHT
         self.core_w, self.core_h = k - TILE_W + 1, k - TILE_H + 1
         self.program = Program()
         self.results = {}
@@ -156,10 +69,12 @@ class Median:
     def core_groups(self):
         """The core is columns 3 .. k-1: shared groups begin at 3 modulo 4."""
         c, groups = TILE_W - 1, []
+        eights = self.k >= 19 and USE_EIGHTS
         while c < self.k:
             left = self.k - c
-            # An eight pays where two tiles use it: at its place from the left and from the right.
-            size = 8 if left >= 8 and self.k >= 19 and USE_EIGHTS else 4 if left >= 4 else 2
+            # An eight pays where two tiles use it: at its place from the left and from the right. In a block's memory
+            # eights take the place of fours, which a tile then has no more.
+            size = 8 if eights and left >= 8 else 4 if not eights and left >= 4 else 2
             groups.append((c, size))
             c += size
         return groups
@@ -187,7 +102,35 @@ class Median:
         rows = [p.sort([p.read(name, c) for c in range(TILE_W - 1, k)]) for name in ('top', 'bottom')]
         corners = [[p.read(name, c) for c in (*range(TILE_W - 1), *range(k, k + TILE_W - 1))]
                    for name in ('top', 'bottom')]
+        if self.looped:
+            self.results = {('core', i): v for i, v in enumerate(core)}
+            for name, row in zip(('top_row', 'bottom_row'), rows):
+                self.results.update({(name, i): v for i, v in enumerate(row)})
+            self.build_half(len(core), low, count - 1 - high)
+            return
         self.solve([(Tile(TILE_W, TILE_H, core, low, count - 1 - high, columns, rows, corners), 0, 0, False)])
+
+    # A half's lists: `pick` is the shared pair that joins the core, `left` and `right` are the columns beside it.
+    def build_half(self, core_length, smaller, larger):
+        shared, self.program = self.program, Program()
+        shared_results, self.results = self.results, {}
+        p, h = self.program, self.core_h
+        core, pick = [p.read('core', i) for i in range(core_length)], [p.read('pick', i) for i in range(2 * h)]
+        count = len(core) + len(pick)
+        low, high = crop(self.k * self.k, (self.k * self.k - 1) // 2, count, smaller, larger)
+        core = p.merge_ranks(core, pick, low, high)
+        rows = [p.merge([p.read(f'{name}_row', i) for i in range(self.core_w)],
+                        p.sort([p.read(name, 'pick'), p.read(name, 'pick + 1')])) for name in ('top', 'bottom')]
+        columns = [[p.read(side, i) for i in range(h)] for side in ('left', 'right')]
+        corners = [[p.read(name, side) for side in ('left', 'right')] for name in ('top', 'bottom')]
+        self.solve([(Tile(2, TILE_H, core, smaller + low, larger + count - 1 - high, columns, rows, corners), 0, 0,
+                     False)])
+        self.half_program, self.half_results = self.program, self.results
+        self.program, self.results = shared, shared_results
+
+    def half_columns(self, half):
+        """What pick, left and right are for a half."""
+        return {'pick': self.k, 'left': 2, 'right': self.k + 2} if half else {'pick': 1, 'left': 0, 'right': self.k}
 
     def solve(self, tiles):
         """Breadth first: both halves are made before either is descended into, which needs fewer registers."""
@@ -221,7 +164,7 @@ class Median:
                     rows, [[corner[i] for i in kept] for corner in t.corners])
 
 
-USE_EIGHTS = True
+USE_EIGHTS, LAST_STRAIGHT = True, 19
 
 
 def used_inputs(program, outputs):
@@ -244,6 +187,12 @@ class Networks:
         self.median = Median(k)
         self.height = self.median.core_h
         used = used_inputs(self.median.program, self.median.results.values())
+        if self.median.looped:
+            part = {'pick': 'pair', 'left': 'single', 'right': 'single'}
+            p = self.median.half_program
+            for node in (p.nodes[i] for i in p.live(self.median.half_results.values())):
+                if node[0] == 'in' and node[1][0] in part:
+                    used.setdefault((part[node[1][0]], node[1][0]), set()).add(node[1][1])
         self.merges = {}  # list name -> (program, {element: node})
         for name in ('eight', 'four', 'pair'):
             wanted = set()
@@ -269,39 +218,14 @@ class Networks:
         for name, (p, outputs) in self.merges.items():
             yield p, outputs, 2 if name == 'pair' else 1
         yield self.median.program, self.median.results, 1
+        if self.median.looped:
+            yield self.median.half_program, self.median.half_results, 2
 
     def operations(self):
         total = 0
         for p, outputs, times in self.stages():
             total += times * sum(p.nodes[i][0] != 'in' for i in p.live(outputs.values()))
         return total / (TILE_W * TILE_H)
-
-
-def emit(program, outputs, read, write):
-    """C++ statements, a definition each; an output is written right after its value."""
-    live, lines = program.live(outputs.values()), []
-    writes = {}
-    for key, node in outputs.items():
-        writes.setdefault(node, []).append(key)
-    read_already = set()
-
-    def value(i):
-        node = program.nodes[i]
-        if node[0] == 'in' and i not in read_already:
-            read_already.add(i)
-            lines.append(f'    const Word v{i} = {read(node[1])};')
-        return f'v{i}'
-
-    for i in sorted(live):
-        node = program.nodes[i]
-        if node[0] != 'in':
-            a, b = value(node[1]), value(node[2])
-            lines.append(f'    const Word v{i} = Ops::{node[0]}({a}, {b});')
-        elif i in writes:
-            value(i)
-        for key in writes.get(i, []):
-            lines.append(f'    {write(key, f"v{i}")};')
-    return lines
 
 
 def generate(k):
@@ -327,22 +251,44 @@ def generate(k):
                     '  static __device__ __forceinline__ void for_eight(const F& f) {',
                     '#pragma unroll', f'    for (int i = {min(outputs)}; i <= {max(outputs)}; ++i) f(i);', '  }']
     out += ['', '  template <class Lists>', '  static __device__ __forceinline__ void filter_tile(const Lists& lists) {']
-    out += emit(n.median.program, n.median.results,
-                lambda x: f'lists.{x[0]}({", ".join(map(str, x[1:]))})',
-                lambda key, v: f'lists.result({key[0]}, {key[1]}, {v})')
+    m = n.median
+    if m.looped:
+        for name in ('core', 'top_row', 'bottom_row'):
+            out.append(f'    Word {name}[{sum(key[0] == name for key in m.results)}];')
+    out += emit(m.program, m.results, lambda x: f'lists.{x[0]}({", ".join(map(str, x[1:]))})',
+                lambda key, v: f'{key[0]}[{key[1]}] = {v}' if m.looped else f'lists.result({key[0]}, {key[1]}, {v})')
+    if m.looped:
+        first, second = m.half_columns(0), m.half_columns(1)
+        out += ['#pragma unroll 1', '    for (int half = 0; half < 2; ++half) {']
+        out += [f'    const int {name} = half ? {second[name]} : {first[name]};' for name in first]
+        list_of = {'pick': 'pair', 'left': 'single', 'right': 'single', 'top': 'top', 'bottom': 'bottom'}
+
+        def read(x):
+            if x[0] in ('core', 'top_row', 'bottom_row'):
+                return f'{x[0]}[{x[1]}]'
+            return f'lists.{list_of[x[0]]}({x[1]})' if x[0] in ('top', 'bottom') else f'lists.{list_of[x[0]]}({x[0]}, {x[1]})'
+        out += emit(m.half_program, m.half_results, read,
+                    lambda key, v: f'half ? lists.result({key[0] + 2}, {key[1]}, {v}) : lists.result({key[0]}, {key[1]}, {v})')
+        out.append('    }')
     out += ['  }', '};', '']
     return '\n'.join(out)
 
 
-def run(program, outputs, read):
-    values = {}
-    for i in sorted(program.live(outputs.values())):
-        node = program.nodes[i]
-        if node[0] == 'in':
-            values[i] = read(node[1])
-        else:
-            values[i] = (min if node[0] == 'min' else max)(values[node[1]], values[node[2]])
-    return {key: values[node] for key, node in outputs.items()}
+def run_halves(median, shared, lists, rows):
+    """The results of both halves of a tile."""
+    results = {}
+    for half in (0, 1):
+        columns = median.half_columns(half)
+
+        def read(x):
+            if x in shared:
+                return shared[x]
+            if x[0] in rows:
+                return rows[x[0]][columns['pick'] + 1 if x[1] == 'pick + 1' else columns[x[1]]]
+            return lists['pair' if x[0] == 'pick' else 'single', columns[x[0]]][x[1]]
+        for (x, y), value in run(median.half_program, median.half_results, read).items():
+            results[x + 2 * half, y] = value
+    return results
 
 
 def check(k, trials=4):
@@ -367,6 +313,8 @@ def check(k, trials=4):
         rows = {'top': image[0], 'bottom': image[height - 1]}
         got = run(n.median.program, n.median.results,
                   lambda x: rows[x[0]][x[1]] if len(x) == 2 else lists[x[:2]][x[2]])
+        if n.median.looped:
+            got = run_halves(n.median, got, lists, rows)
         for (x, y), value in got.items():
             window = sorted(image[y + j][x + i] for j in range(k) for i in range(k))
             if value != window[(k * k - 1) // 2]:
