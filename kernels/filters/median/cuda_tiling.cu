@@ -60,9 +60,9 @@ TilingChoice tiling_choice(const Window& window, SampleType type) {
   const bool wide = type == SampleType::f32;
   if (k < 9) return {4, 4, 2, 0, 64};
   if (k < 17) return {8, 8, 2, 0, 128};
-  if (k < 33) return {16, 8, 2, 0, 128};
-  if (k < 51) return {16, 16, 4, 2, 128};
-  return {32, 32, 4, wide ? 4 : 3, 256};
+  if (k < 33) return {16, 16, 4, wide ? 1 : 0, 256};
+  if (k < 51) return {32, 16, 4, 2, 128};
+  return {32, 32, 4, k < 65 || !wide ? 2 : 4, 256};
 }
 
 bool can_run_tiling(const TilingChoice& choice, const Window& window, SampleType type) {

@@ -14,8 +14,23 @@ namespace quietframe::median {
 
 inline constexpr int run = 8;  ///< samples that a thread sorts or merges at once
 
+inline constexpr int max_inserted =
+    4;  ///< so many samples are inserted into a list rather than merged with it
+
 /// Room for a list of `length` samples with its end.
 QF_HD constexpr int list_pitch(int length) { return (length + run - 1) / run * run + run; }
+
+#ifdef __CUDA_ARCH__
+// In shared memory; said in assembly, because the compiler takes such stores apart where a value has two
+// sources.
+__device__ inline void store_four(void* out, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                  std::uint32_t d) {
+  asm volatile(
+      "st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(out))),
+      "r"(a), "r"(b), "r"(c), "r"(d)
+      : "memory");
+}
+#endif
 
 /// A run in registers.
 template <class Key>
@@ -62,11 +77,15 @@ struct Run {
     for (int t = 0; t < run; ++t)
       if (t >= count) v[t] = std::numeric_limits<Key>::max();
   }
-  QF_HD static Run ends() { return {{~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U}}; }
+  QF_HD static Run ends() {
+    Run r;
+    r.end_at(0);
+    return r;
+  }
   QF_HD void store(Key* out) const {
 #ifdef __CUDA_ARCH__
-    reinterpret_cast<uint4*>(out)[0] = make_uint4(v[0], v[1], v[2], v[3]);
-    reinterpret_cast<uint4*>(out)[1] = make_uint4(v[4], v[5], v[6], v[7]);
+    QF_UNROLL
+    for (int t = 0; t < run; t += 4) store_four(out + t, v[t], v[t + 1], v[t + 2], v[t + 3]);
 #else
     std::memcpy(out, v, sizeof v);
 #endif
@@ -75,8 +94,11 @@ struct Run {
  private:
   QF_HD static void load(const Key* from, Key* to) {
 #ifdef __CUDA_ARCH__
-    const uint4 a = reinterpret_cast<const uint4*>(from)[0], b = reinterpret_cast<const uint4*>(from)[1];
-    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
+    QF_UNROLL
+    for (int t = 0; t < run; t += 4) {
+      const uint4 four = reinterpret_cast<const uint4*>(from)[t / 4];
+      to[t] = four.x, to[t + 1] = four.y, to[t + 2] = four.z, to[t + 3] = four.w;
+    }
 #else
     std::memcpy(to, from, run * sizeof(Key));
 #endif
@@ -108,8 +130,7 @@ struct Run<std::uint16_t> {
     return r;
   }
   QF_HD void sort_bitonic() {
-    exchange(w[0], w[2]), exchange(w[1], w[3]);
-    exchange(w[0], w[1]), exchange(w[2], w[3]);
+    apply_words<words / 2>();
     QF_UNROLL
     for (int t = 0; t < words; t += 2) {
       std::uint32_t first = permute(w[t], w[t + 1], 0x5410), second = permute(w[t], w[t + 1], 0x7632);
@@ -127,8 +148,12 @@ struct Run<std::uint16_t> {
     QF_UNROLL
     for (int t = 0; t < before; ++t) x[t] = at > 0 ? word(a + at + 2 * (t - before)) : 0;
 #ifdef __CUDA_ARCH__
-    const uint4 four = *reinterpret_cast<const uint4*>(a + at);
-    x[before] = four.x, x[before + 1] = four.y, x[before + 2] = four.z, x[before + 3] = four.w;
+    QF_UNROLL
+    for (int t = 0; t < words; t += 4) {
+      const uint4 four = reinterpret_cast<const uint4*>(a + at)[t / 4];
+      x[before + t] = four.x, x[before + t + 1] = four.y, x[before + t + 2] = four.z,
+                 x[before + t + 3] = four.w;
+    }
 #else
     std::memcpy(x + before, a + at, words * sizeof *x);
 #endif
@@ -151,10 +176,16 @@ struct Run<std::uint16_t> {
     for (int t = 0; t < words; ++t)
       w[t] |= count <= 2 * t ? ~std::uint32_t{0} : count == 2 * t + 1 ? 0xffff0000U : 0;
   }
-  QF_HD static Run ends() { return {{~0U, ~0U, ~0U, ~0U}}; }
+  QF_HD static Run ends() {
+    Run r;
+    QF_UNROLL
+    for (int t = 0; t < words; ++t) r.w[t] = ~std::uint32_t{0};
+    return r;
+  }
   QF_HD void store(std::uint16_t* out) const {
 #ifdef __CUDA_ARCH__
-    *reinterpret_cast<uint4*>(out) = make_uint4(w[0], w[1], w[2], w[3]);
+    QF_UNROLL
+    for (int t = 0; t < words; t += 4) store_four(out + 2 * t, w[t], w[t + 1], w[t + 2], w[t + 3]);
 #else
     std::memcpy(out, w, sizeof w);
 #endif
@@ -202,6 +233,14 @@ struct Run<std::uint16_t> {
 #else
     return ~min2(~a, ~b);
 #endif
+  }
+  /// The steps of a bitonic sort between words that are Apart and less apart.
+  template <int Apart>
+  QF_HD void apply_words() {
+    QF_UNROLL
+    for (int t = 0; t < words; ++t)
+      if ((t & Apart) == 0) exchange(w[t], w[t + Apart]);
+    if constexpr (Apart > 1) apply_words<Apart / 2>();
   }
   QF_HD static void exchange(std::uint32_t& low, std::uint32_t& high) {
     const std::uint32_t a = low, b = high;

@@ -127,7 +127,8 @@ Tiling make_tiling(const Window& w, const TilingChoice& choice) {
     std::tie(l.core_first, kept) = known.crop(w, kept + added);
     l.core = sorted_lists(kept, 1);
     l.extended = sorted_lists(along, core_alone ? 0 : 2 * ((by_width ? height : width) - 1));
-    l.corners = sorted_lists(l.half, l.extended.count);
+    l.corners = l.half > max_inserted ? sorted_lists(l.half, l.extended.count)
+                                      : plain_lists(l.half, l.extended.count);
     l.merges = doublings(1, l.half);
 
     arena.place(l.core, l.children, n, last_use(n, 1));

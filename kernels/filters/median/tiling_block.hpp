@@ -239,8 +239,11 @@ class TilingBlock {
     apply<SortNetwork<N>>(v);
     QF_UNROLL
     for (int i = 0; i < N; ++i) out[i] = v[i];
-    QF_UNROLL
-    for (int i = N; i < list_pitch(N); ++i) out[i] = std::numeric_limits<Key>::max();
+    // Fewer are inserted one by one, which needs no end.
+    if constexpr (N > max_inserted) {
+      QF_UNROLL
+      for (int i = N; i < list_pitch(N); ++i) out[i] = std::numeric_limits<Key>::max();
+    }
   }
 
   // --- leaves ----------------------------------------------------------------------------------------------
