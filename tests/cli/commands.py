@@ -380,6 +380,8 @@ class Commands(unittest.TestCase):
         for code in range(6):
             self.assertIn(f".TP\n.B {code}\n", codes)
             self.assertIn(f"\n  {code}  ", run("--help").stdout)
+        for words in (".SH FORMATS", "iCCP, sRGB, gAMA", "tRNS"):
+            self.assertIn(words, text)
         groff = shutil.which("groff")
         if groff:
             result = subprocess.run([groff, "-man", "-Tascii", "-ww"], input=text, capture_output=True, text=True, check=True)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "formats/codec.hpp"
 
 namespace quietframe::cli {
 namespace {
@@ -104,6 +105,8 @@ ExitCode print_manual() {
     fmt::print(".SS {}\n{}.\n{}\n", escaped(c.name), escaped(c.blurb), escaped(c.details));
     print_options(*sub);
   }
+  fmt::print(".SH FORMATS\n");
+  for (const auto& c : all_codecs()) fmt::print(".TP\n.B {}\n{}\n", escaped(c.name), escaped(c.what));
   fmt::print(".SH EXIT STATUS\n");
   for (const auto& e : exit_codes)
     fmt::print(".TP\n.B {}\n{}\n", static_cast<int>(e.code), escaped(e.meaning));

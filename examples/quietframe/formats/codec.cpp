@@ -89,7 +89,8 @@ constexpr Codec codecs[] = {
     dicom_row,
     {"NIfTI", "nii", "not supported; write its slices as TIFF, for instance with nibabel and tifffile",
      is_nifti, nullptr, nullptr},
-    {"gzip", "gz", "not supported; unpack it first", is_gzip, nullptr, nullptr},
+    {"gzip", "gz", "not supported; unpack it first, or where it is a NIfTI, write its slices as TIFF",
+     is_gzip, nullptr, nullptr},
 };
 
 std::string lower_extension(const fs::path& path) {
