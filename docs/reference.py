@@ -35,6 +35,7 @@ changes, and ERROR with a text that says what to do.
 | `frames-in`, `frames-out`, `frames-dropped` | uint64 | since the element started |
 | `memory-path` | string | how the samples of the last frame travelled: [memory.md](memory.md) |
 | `cpu-copied-bytes` | uint64 | copied by the CPU into and out of staging memory |
+| `registered-bytes` | uint64 | foreign memory that was page-locked where it lies, in the whole process |
 | `upload-…`, `kernel-…`, `download-…`, `total-…` with `p50-us`, `p99-us`, `max-us` | double | microseconds, of the last 1024 frames; `total` from a frame's arrival until it is done. Nothing but `total` is known before `stats` was read once |
 | `noise-sigma`, `noise-sigma-chroma` | double | levels; what the last frame was filtered with, where its filter asks for it |
 """
@@ -130,15 +131,18 @@ def preset_table(element):
 
 
 def pads(factory):
-    yield "## Pads\n\n`sink` and `src`, always; caps, format and size are the same on both:\n\n"
+    yield "## Pads\n\n`sink` and `src`, always; format and size are the same on both:\n\n"
     caps = factory.get_static_pad_templates()[0].get_caps()
     for i in range(caps.get_size()):
         s = caps.get_structure(i)
+        if caps.get_features(i).is_any() or caps.get_features(i).contains("memory:CUDAMemory"):
+            continue  # below: the latter depends on the machine
         yield f"- `{s.get_name()}({caps.get_features(i).to_string()})`\n"
         for j in range(s.n_fields()):
             field = s.nth_field_name(j)
             yield f"  - {field}: {Gst.value_serialize(s.get_value(field)) if not hasattr(s, 'get_list') else field_text(s, field)}\n"
-    yield "\n"
+    yield "- `video/x-raw(memory:CUDAMemory)`, where GStreamer's CUDA library and a driver are: [memory.md](memory.md)\n"
+    yield "- `video/x-raw(ANY)`, of any format and interlaced too, while frames pass untouched (`filter=none` or `strength=0`)\n\n"
 
 
 def field_text(structure, field):

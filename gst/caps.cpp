@@ -28,6 +28,8 @@ GstCaps* supported_caps(bool cuda_memory) {
   return gst_caps_from_string(text.c_str());
 }
 
+GstCaps* passthrough_caps() { return gst_caps_from_string("video/x-raw(ANY)"); }
+
 std::optional<FrameFormat> frame_format(const GstVideoInfo& info, int bit_depth, std::string* why) {
   const char* name = gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info));
   const auto* format = find_format(name ? name : "");

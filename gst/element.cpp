@@ -167,6 +167,7 @@ static void gst_video_denoise_class_init(GstVideoDenoiseClass* klass) {
                                         "Removes noise from video in real time, on NVIDIA GPUs or on the CPU",
                                         "The quietframe maintainers");
   auto* caps = quietframe::gst::supported_caps(quietframe::gst::cuda_memory_may_be_used());
+  gst_caps_append(caps, quietframe::gst::passthrough_caps());
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));

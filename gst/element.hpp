@@ -86,6 +86,7 @@ class VideoDenoise {
   bool query_caps(GstPad* pad, GstQuery* query);
   void decide_caps(const Properties::Snapshot& snapshot);
   bool accept_caps(GstQuery* query);
+  CapsRef with_passthrough_caps(GstPad* pad, GstCaps* filter, CapsRef caps);
   bool propose_allocation(GstQuery* query);
   void decide_allocation();
   PoolRef make_pool(GstCaps* caps);
@@ -112,7 +113,8 @@ class VideoDenoise {
   // Streaming thread.
   GstSegment segment_;
   CapsRef caps_;
-  CapsRef out_caps_;  ///< caps_, perhaps in another memory
+  std::string unfilterable_;  ///< why frames with caps_ can pass, but not be filtered
+  CapsRef out_caps_;          ///< caps_, perhaps in another memory
   GstVideoInfo info_;
   FrameFormat format_;       ///< the processor's; width 0: not configured
   bool page_lock_ = false;   ///< the GPU reads and writes frames

@@ -184,13 +184,22 @@ bool VideoDenoise::set_caps(EventRef event) {
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event.get(), &caps);
   GstVideoInfo info;
+  gst_video_info_init(&info);
   std::string why = "they are not video/x-raw with a format, a width and a height";
   const auto snapshot = properties.snapshot();
-  const bool parsed = gst_video_info_from_caps(&info, caps) && (!is_cuda_caps(caps) || device_.usable());
+  const bool system =
+      gst_caps_features_is_equal(gst_caps_get_features(caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  const bool reachable = system || (is_cuda_caps(caps) && device_.usable());
+  if (!reachable)
+    why = "their memory cannot be reached; put its download element (gldownload, cudadownload, ...) in front";
+  const bool parsed = reachable && gst_video_info_from_caps(&info, caps);
+  std::string unfilterable;
   if (!parsed || !frame_format(info, snapshot.element.bit_depth, &why)) {
     const StringRef text(gst_caps_to_string(caps));
-    throw StreamError("Caps " + std::string(text.get()) + " cannot be filtered: " + why + ".");
+    unfilterable = "Caps " + std::string(text.get()) + " cannot be filtered: " + why + ".";
+    if (!snapshot.passthrough) throw StreamError(unfilterable);
   }
+  unfilterable_ = unfilterable;
   if (!caps_ || !gst_caps_is_equal(caps, caps_.get())) {
     caps_.reset(gst_caps_ref(caps));
     info_ = info;

@@ -70,6 +70,7 @@ bool VideoDenoise::query_caps(GstPad* pad, GstQuery* query) {
   const CapsRef peer(device_.other_side(beyond.get()));
   CapsRef result(gst_caps_intersect_full(peer.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
   if (pad == sink_) result = cuda_first(std::move(result));
+  if (properties.snapshot().passthrough) result = with_passthrough_caps(pad, filter, std::move(result));
   if (gst_caps_is_empty(result.get()) && filter)
     GST_INFO_OBJECT(pad,
                     "none of %" GST_PTR_FORMAT " can be taken; the element takes %" GST_PTR_FORMAT
@@ -77,6 +78,17 @@ bool VideoDenoise::query_caps(GstPad* pad, GstQuery* query) {
                     printable(filter), printable(own.get()), printable(peer.get()));
   gst_query_set_caps_result(query, result.get());
   return true;
+}
+
+// A frame that is not touched may be of any format in any memory that both sides know.
+CapsRef VideoDenoise::with_passthrough_caps(GstPad* pad, GstCaps* filter, CapsRef caps) {
+  const CapsRef any(passthrough_caps());
+  const CapsRef ours(filter ? gst_caps_intersect_full(filter, any.get(), GST_CAPS_INTERSECT_FIRST)
+                            : gst_caps_ref(any.get()));
+  const CapsRef peer(gst_pad_peer_query_caps(pad == sink_ ? src_ : sink_, ours.get()));
+  CapsRef all(gst_caps_make_writable(caps.release()));
+  gst_caps_append(all.get(), gst_caps_intersect_full(peer.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
+  return all;
 }
 
 bool VideoDenoise::accept_caps(GstQuery* query) {
@@ -89,7 +101,9 @@ bool VideoDenoise::accept_caps(GstQuery* query) {
   const bool memory =
       features && (gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY) ||
                    (is_cuda_caps(caps) && gst_caps_can_intersect(own.get(), caps)));
-  const bool ok = memory && gst_video_info_from_caps(&info, caps) && frame_format(info, 0, &why);
+  const CapsRef any(passthrough_caps());
+  const bool ok = (memory && gst_video_info_from_caps(&info, caps) && frame_format(info, 0, &why)) ||
+                  (properties.snapshot().passthrough && gst_caps_can_intersect(any.get(), caps));
   if (!ok)
     GST_WARNING_OBJECT(element_, "caps %" GST_PTR_FORMAT " are refused: %s", printable(caps), why.c_str());
   gst_query_set_accept_caps_result(query, ok);

@@ -104,6 +104,7 @@ bool VideoDenoise::drop_late(GstBuffer* buffer) {
 // Configures the processor and the pool where caps or properties ask for it; nothing of that happens per
 // frame.
 GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot, GstBuffer* in) {
+  if (!unfilterable_.empty()) throw StreamError(unfilterable_);
   if (passthrough_) set_passthrough(false);
   const bool reconfigure = gst_pad_check_reconfigure(src_);
   if (reconfigure && device_.usable()) {

@@ -89,6 +89,26 @@ TEST(Caps, WhatCannotBeFilteredIsRefused) {
   EXPECT_FALSE(accepts("video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=25/1"));
 }
 
+// What cannot be filtered passes all the same while nothing is to be filtered, and is an error after that.
+TEST(Caps, UntouchedFramesMayBeAnythingInAnyMemory) {
+  for (const std::string caps :
+       {"video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48,framerate=50/1",
+        "video/x-raw,format=AYUV64,width=64,height=48,framerate=50/1",
+        "video/x-raw,format=NV12,interlace-mode=interleaved,width=64,height=48,framerate=50/1"}) {
+    for (const char* neutral : {"filter=none", "filter=median strength=0"}) {
+      Harness h(neutral, caps);
+      auto* frame = h.frame(0);
+      ASSERT_EQ(h.push(frame), GST_FLOW_OK) << caps << h.error();
+      const auto out = h.pull();
+      EXPECT_EQ(out.get(), frame) << caps;
+      h.set("strength", "1");
+      h.set("filter", "gaussian");
+      EXPECT_EQ(h.push(1U), GST_FLOW_ERROR) << caps;
+      EXPECT_NE(h.error().find("cannot be filtered"), std::string::npos) << caps;
+    }
+  }
+}
+
 TEST(Caps, FixationKeepsSizeAndFormatOnBothSides) {
   GError* error = nullptr;
   auto* pipeline = gst_parse_launch(("videotestsrc num-buffers=1 ! videodenoise backend=" + backend() +
