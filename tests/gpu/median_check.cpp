@@ -226,6 +226,10 @@ int main(int argc, char** argv) {
   Checker checker;
   // `median-check 12`: every 12th window only and no large frames, for slow tools such as compute-sanitizer.
   const int step = argc > 1 ? std::atoi(argv[1]) : 2;
+  if (step < 2 || step % 2 != 0) {
+    std::printf("median-check: a step of %d: it must be even, because windows are odd\n", step);
+    return 2;
+  }
   check_windows(checker, step);
   if (step == 2) check_large_frames(checker, step);
   check_shapes_and_ranks(checker);
