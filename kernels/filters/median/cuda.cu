@@ -45,15 +45,16 @@ void run_method(Method method, const Launch& job, cudaStream_t stream) {
   with_network(job.window.width, [&]<int W>() { run_network<W>(job, stream); });
 }
 
-// Crossovers, measured with median-sweep at 3840x2160 on an NVIDIA H200, 2026-11-29, microseconds a frame
-// (u8, u16, f32):
-//   k            3   5   7   9  11  13  15  17  19 |  21
-//   u8, network 11  24  40  63  90 142 178 230 314 | 769 (ordinal 32x32; its networks took 948)
-//   u16         14  27  43  64  91 144 180 237 329 | 839 (957)
-//   f32         21  48  81 125 183 319 416 561 607 | 984 (1892)
-// so networks serve all types to 19 (kernels/meson.build), and all_methods stands in the order of preference:
+// Crossovers, measured with median-sweep at 3840x2160 on an NVIDIA H200, 2026-11-29 and, from 15 on, 11-30;
+// microseconds a frame:
+//   k            3   5   7   9  11  13  15  17  19  21 |  23
+//   u8, network 11  24  40  63  90 142 177 229 313 384 | 775 (ordinal 32x32; its networks took 967)
+//   u16         14  27  43  64  91 144 180 235 327 394 | 847 (972)
+//   f32         21  48  81 125 183 319 415 555 604 739 | 993 (1974)
+// so networks serve all types to 21 (kernels/meson.build), and all_methods stands in the order of preference:
 // the smallest tile that holds the footprint was the fastest for every window (u8 at 45: 1669, 64x64 1958,
-// 64x32 2414).
+// 64x32 2414). The data-aware variant is exact and slower at every window measured (u8 at 21, 25, 31, 51:
+// 3169, 3858, 3897, 7180, ordinal 767, 982, 1024, 2193), so it is last, for tests and the sweep.
 Method method_for(const Window& window, SampleType type) {
   for (const Method m : all_methods)
     if (can_run(m, window, type)) return m;
