@@ -8,6 +8,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/fake_runtime.hpp"
+#include "debug.hpp"
 #include "element.hpp"
 #include "fake_cuda_library.hpp"
 
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   }
   if (const auto found = cuda::probe(); found.devices.empty())
     return std::printf("skipped: %s\n", found.why_none.c_str()), 77;
+  gst::debug_category();  // as the plugin does: a category made later logs nothing
   gst_element_register(nullptr, "videodenoise", GST_RANK_NONE, gst_video_denoise_get_type());
   int result = RUN_ALL_TESTS();
   gst_deinit();  // the leaks tracer reports here
