@@ -146,8 +146,8 @@ GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* pa
   if (!block.data) return nullptr;
   auto* memory = g_new0(HostMemory, 1);
   memory->block = block;
-  memory->data =
-      reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(block.data) + align) & ~align);
+  const auto begin = reinterpret_cast<std::uintptr_t>(block.data);
+  memory->data = block.data + (((begin + align) & ~align) - begin);
   gst_memory_init(&memory->base, params->flags, allocator, nullptr, maxsize, align, params->prefix, size);
   if (params->prefix && (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED))
     std::memset(memory->data, 0, params->prefix);

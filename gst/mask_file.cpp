@@ -10,6 +10,7 @@ namespace quietframe::gst {
 namespace {
 
 struct PngImage : png_image {
+  // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject): png_image{} sets all to zero
   PngImage() : png_image{} { version = PNG_IMAGE_VERSION; }
   ~PngImage() { png_image_free(this); }
   PngImage(const PngImage&) = delete;

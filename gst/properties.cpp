@@ -101,7 +101,7 @@ GType register_enum(const std::string& name, std::span<const Choice> choices) {
   auto* values = g_new0(GEnumValue, choices.size() + 1);
   for (std::size_t i = 0; i < choices.size(); ++i)
     values[i] = {static_cast<int>(i), choices[i].blurb, choices[i].nick};
-  const GType type = g_enum_register_static(name.c_str(), values);
+  const GType type = g_enum_register_static(name.c_str(), values);  // NOLINT(clang-analyzer-unix.Malloc)
   auto* table = g_new0(GstValueTable, 1);
   table->type = type;
   table->compare = compare_enum;

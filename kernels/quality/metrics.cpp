@@ -81,7 +81,8 @@ double ssim(const ImageView<const float>& a, const ImageView<const float>& b, do
       double sum = 0;
       for (int x = 0; x < w; ++x) {
         Sums window;
-        for (int i = 0; i < ssim_window; ++i) window.add(columns[static_cast<std::size_t>(x + i)]);
+        for (int i = 0; i < ssim_window; ++i)
+          window.add(columns[static_cast<std::size_t>(x) + static_cast<std::size_t>(i)]);
         sum += similarity(window, data_range);
       }
       rows[static_cast<std::size_t>(y)] = sum;

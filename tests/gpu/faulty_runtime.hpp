@@ -122,7 +122,7 @@ class FaultyRuntime final : public Runtime {
 
  private:
   bool fails() {
-    if (left_ == 0 || --left_ != 0) return false;
+    if (left_ <= 0 || left_-- != 1) return false;  // calls come from several threads
     return fired_ = true;
   }
   template <class F>
@@ -132,8 +132,9 @@ class FaultyRuntime final : public Runtime {
   int then_fail(int code) { return fails() ? code_ : code; }
 
   Runtime& inner_;
-  int left_, code_;
-  bool fired_ = false;
+  std::atomic<int> left_;
+  int code_;
+  std::atomic<bool> fired_ = false;
 };
 
 }  // namespace quietframe::cuda
