@@ -22,7 +22,14 @@ G_DEFINE_TYPE(GstVideoDenoise, gst_video_denoise, GST_TYPE_ELEMENT)
 
 namespace {
 
-enum : guint { prop_active_backend = 1, prop_stats, prop_roi, prop_mask, prop_first_from_rows };
+enum : guint {
+  prop_active_backend = 1,
+  prop_active_noise_sigma,
+  prop_stats,
+  prop_roi,
+  prop_mask,
+  prop_first_from_rows
+};
 
 VideoDenoise& impl_of(gpointer object) { return *reinterpret_cast<GstVideoDenoise*>(object)->impl; }
 
@@ -95,6 +102,8 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   auto& impl = impl_of(object);
   if (id == prop_active_backend) {
     g_value_set_string(value, impl.active_backend());
+  } else if (id == prop_active_noise_sigma) {
+    g_value_set_float(value, impl.stats.noise_sigma());
   } else if (id == prop_stats) {
     impl.want_timing();
     g_value_take_boxed(value, impl.stats.structure());
@@ -118,6 +127,13 @@ void install_properties(GObjectClass* object) {
       g_param_spec_string("active-backend", "active-backend",
                           "The backend in use: cuda, cpu, or none while the element is not running", "none",
                           static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  g_object_class_install_property(
+      object, prop_active_noise_sigma,
+      g_param_spec_float("active-noise-sigma", "active-noise-sigma",
+                         "Noise sigma that the last frame was filtered with, luma or the first channel "
+                         "[levels]; -1: none was",
+                         -1.f, G_MAXFLOAT, -1.f,
+                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
   g_object_class_install_property(
       object, prop_stats,
       g_param_spec_boxed(

@@ -53,7 +53,7 @@ std::span<const Preset> presets() { return table; }
 
 void apply_preset(int number, Values& values) {
   const auto preview = values.common.preview;
-  values.common = {};
+  values.common = stream_defaults;
   values.common.preview = preview;
   for (std::size_t f = 0; f < all_filters().size(); ++f)
     all_filters()[f].construct_params(values.filters[f].data());

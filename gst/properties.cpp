@@ -33,7 +33,7 @@ std::span<const Target> targets() {
   static const std::vector<Target> list = [] {
     std::vector<Target> t{{Owner::preset, nullptr, 0}, {Owner::filter_choice, nullptr, 0}};
     for (const auto& row : element_params) t.push_back({Owner::element, &row, 0});
-    for (const auto& row : common_params) t.push_back({Owner::common, &row, 0});
+    for (const auto& row : stream_params) t.push_back({Owner::common, &row, 0});
     for (std::size_t f = 0; f < all_filters().size(); ++f)
       for (const auto& row : all_filters()[f].params) t.push_back({Owner::filter, &row, f});
     return t;
@@ -214,6 +214,7 @@ const FilterInfo* filter_of(int number) {
 
 Properties::Properties() {
   values_.filter = default_filter();
+  values_.common = stream_defaults;
   for (const auto& f : all_filters()) f.construct_params(values_.filters.emplace_back().data());
 }
 

@@ -47,6 +47,22 @@ inline constexpr ParamInfo element_params[] = {
              "Post the statistics as an element message videodenoise so often; 0: never"),
 };
 
+/// What the element begins with: a stream's noise is smoothed where a still picture's is its own.
+inline constexpr CommonParams stream_defaults = [] {
+  CommonParams common;
+  common.noise_estimate = NoiseEstimate::smoothed;
+  return common;
+}();
+
+/// common_params with these defaults.
+inline constexpr auto stream_params = [] {
+  auto rows = std::to_array(common_params);
+  for (auto& row : rows)
+    if (row.offset == offsetof(CommonParams, noise_estimate))
+      row.default_value = static_cast<double>(stream_defaults.noise_estimate);
+  return rows;
+}();
+
 /// Filter numbers of the property `filter`: 0 is none, i > 0 is all_filters()[i - 1].
 int default_filter();
 const FilterInfo* filter_of(int number);

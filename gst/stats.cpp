@@ -54,6 +54,11 @@ Stats::Counts Stats::counts() const {
   return counts_;
 }
 
+float Stats::noise_sigma() const {
+  const std::lock_guard lock(mutex_);
+  return any_ ? last_.sigma[0][0] : -1.f;
+}
+
 namespace {
 
 // Nearest-rank quantile: the smallest value that at least q of all are not above.

@@ -28,6 +28,9 @@ class Stats {
   };
   Counts counts() const;
 
+  /// Of the last frame's first channel, levels; -1: none was used.
+  float noise_sigma() const;
+
   /// A GstStructure `videodenoise-stats`; the caller owns it.
   GstStructure* structure() const;
 

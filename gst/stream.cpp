@@ -126,14 +126,15 @@ GstFlowReturn VideoDenoise::prepare(const Properties::Snapshot& snapshot, GstBuf
   std::string why;
   if (format.width == 0 || format.bit_depth != snapshot.element.bit_depth)
     format = frame_format(info_, snapshot.element.bit_depth, &why).value();
-  if (!(format == format_) || snapshot.element.async_depth != queue_.depth()) {
+  const bool other_format = !(format == format_);
+  if (other_format || snapshot.element.async_depth != queue_.depth()) {
     if (const auto flow = queue_.drain(); flow != GST_FLOW_OK) return flow;
     format_.width = 0;
     processor_->configure(format, snapshot.element.async_depth);
     queue_.clear();
     queue_.set_depth(snapshot.element.async_depth);
     format_ = format;
-    reset_history_ = true;
+    reset_history_ = reset_history_ || other_format;  // another depth is no other stream
     update_latency();
   }
   if (reconfigure || !allocated_) {

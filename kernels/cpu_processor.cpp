@@ -127,7 +127,9 @@ class CpuProcessor final : public Processor {
     pool_.reserve(static_cast<int>(slots_.size()));
     levels_ = std::vector<Levels>(slots_.size() + max_history);
     submitted_ = 0;
-    noise_ = {};
+    // Another number of slots changes nothing in the stream: what is known of its noise stays.
+    if (format != noise_format_) noise_ = {};
+    noise_format_ = format;
     available_ = -1;
     const auto& info = format_info(format.format);
     for (auto& levels : levels_)
@@ -326,7 +328,8 @@ class CpuProcessor final : public Processor {
   std::uint64_t submitted_ = 0;
   int available_ = -1;  ///< of the newest frame
   std::array<std::array<SmoothedSigma, max_channels>, max_groups> noise_;
-  std::mutex mutex_;  ///< guards Slot::done, number and noise_known, Levels::state, and noise_
+  FrameFormat noise_format_;  ///< of the frames that noise_ knows of
+  std::mutex mutex_;          ///< guards Slot::done, number and noise_known, Levels::state, and noise_
   std::condition_variable noise_turn_;
   std::condition_variable done_;
   ThreadPool pool_;  ///< last: its threads end before what they work on

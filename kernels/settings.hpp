@@ -25,7 +25,7 @@ inline constexpr Choice planes_choices[] = {
 inline constexpr Choice noise_estimate_choices[] = {
     {"exact", "The frame's own: median(|HH|) / 0.6745 of its finest wavelet subband"},
     {"smoothed",
-     "Of the frames before it, smoothed over stream time: no flicker. The CUDA backend takes exact instead"},
+     "Of the frames before it, smoothed over stream time: no flicker, and masked areas do not count"},
 };
 
 inline constexpr Choice preview_choices[] = {
@@ -57,7 +57,7 @@ inline constexpr ParamInfo common_params[] = {
     QF_PARAM(CommonParams, noise_sigma, "noise-sigma", "levels", 0, 255,
              "Standard deviation of the noise; 0: estimated for each plane"),
     QF_PARAM_ENUM(CommonParams, noise_estimate, "noise-estimate", noise_estimate_choices,
-                  "Which estimate stands in for noise-sigma=0"),
+                  "Which estimate stands in for noise-sigma=0; the element's default is smoothed"),
     QF_PARAM_ENUM(CommonParams, preview, "preview", preview_choices, "What is shown, for tuning"),
 };
 

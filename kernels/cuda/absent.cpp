@@ -38,6 +38,7 @@ class AbsentRuntime final : public Runtime {
   int event_destroy(cudaEvent_t) override { return none(); }
   int event_record(cudaEvent_t, cudaStream_t) override { return none(); }
   int event_record_node(cudaEvent_t, cudaStream_t, cudaGraphNode_t*) override { return none(); }
+  int event_wait_node(cudaEvent_t, cudaStream_t) override { return none(); }
   int event_query(cudaEvent_t, bool*) override { return none(); }
   int event_synchronize(cudaEvent_t) override { return none(); }
   int event_elapsed(float*, cudaEvent_t, cudaEvent_t) override { return none(); }
@@ -51,6 +52,10 @@ class AbsentRuntime final : public Runtime {
   bool runs(const FilterInfo&) override { return false; }
   std::size_t filter_scratch(const FilterInfo&, const CudaShape&) override { return 0; }
   int run_filter(const FilterInfo&, const CudaJob&, const void*) override { return none(); }
+  int smooth_noise(const GroupView&, SmoothedState*, const SmoothedStep*, const CudaSigma&,
+                   cudaStream_t) override {
+    return none();
+  }
   int capture_begin(cudaStream_t) override { return none(); }
   int capture_end(cudaStream_t, cudaGraph_t*) override { return none(); }
   int graph_destroy(cudaGraph_t) override { return none(); }

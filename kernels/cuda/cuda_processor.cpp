@@ -17,7 +17,10 @@ constexpr int max_side = 32767;
 // overlap): below this size the input is let go with the output, which comes a few tens of microseconds
 // later.
 constexpr std::size_t least_upload_event = 1U << 20;
-constexpr std::size_t sigma_floats = max_groups * max_channels;
+constexpr std::size_t sigma_bytes = sizeof(float) * max_groups * max_channels;
+constexpr std::size_t report_bytes = sigma_bytes + sizeof(SmoothedStep) * max_groups;
+constexpr std::size_t smoothed_bytes = sizeof(SmoothedState) * max_groups * max_channels;
+static_assert(sigma_bytes % alignof(SmoothedStep) == 0);
 
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
 
@@ -38,7 +41,8 @@ void CudaProcessor::release() noexcept {
   drain();
   lanes_.clear();
   slots_.clear();
-  sigma_reports_.reset();
+  reports_.reset();
+  smoothed_.reset();
   mask_.reset();
   mask_pixels_.reset();
 }
@@ -86,6 +90,7 @@ void CudaProcessor::configure(const FrameFormat& format, int slots) {
 void CudaProcessor::make_lanes(std::size_t count) {
   lanes_.resize(count);
   for (std::size_t i = 0; i < count; ++i) try {
+      if (i == 0) begin_noise();
       lanes_[i].allocate(format_);
     } catch (const CudaError& e) {
       if (e.fault() != Fault::out_of_memory) throw;
@@ -102,15 +107,17 @@ void CudaProcessor::make_slots(std::size_t count) {
   if (slots_.size() != count) {
     slots_.clear();
     slots_.resize(count);
-    sigma_reports_ = allocate_pinned(count * sigma_floats * sizeof(float));
+    reports_ = allocate_pinned(count * report_bytes);
   }
   for (std::size_t i = 0; i < count; ++i) {
     auto& slot = slots_[i];
-    slot.sigma_report = reinterpret_cast<float*>(sigma_reports_.get()) + i * sigma_floats;
+    slot.sigma_report = reinterpret_cast<float*>(reports_.get() + i * report_bytes);
+    slot.smoothed_step = reinterpret_cast<SmoothedStep*>(reports_.get() + i * report_bytes + sigma_bytes);
     slot.staged_in.release();
     slot.staged_out.release();
     if (slot.events.done) continue;
     slot.events.uploaded = make_event(EventKind::blocking);
+    slot.events.noise_known = make_event(EventKind::ordering);
     slot.events.done = make_event(EventKind::blocking);
   }
 }
@@ -144,15 +151,28 @@ void CudaProcessor::start(std::uint64_t number, InFlight& slot, Frame in, Frame 
                 " was submitted to a processor configured for " + describe(format_));
   use_mask(settings.mask);
   stage(slot, in, out);
-  expect_sigma(slot, settings);
+  const bool smoothed =
+      expect_sigma(slot, settings) && settings.common.noise_estimate == NoiseEstimate::smoothed;
   if (settings.reset_history) history_from_ = number;
   auto key = key_of(number, slot, in, out, settings);
+  if (smoothed) {
+    step_noise(slot, settings);
+    key.smoothed = reinterpret_cast<SmoothedState*>(smoothed_.get());
+    key.smoothed_step = slot.smoothed_step;
+    // Frames that were waited for need no ordering any more.
+    if (noise_running_ && number - noise_frame_ < slots_.size())
+      key.smoothed_after = slot_of(noise_frame_).events.noise_known.get();
+  }
   prepare(number, key, in, out);
   auto& lane = lane_of(number);
   order_history(number, key);
   order_predecessors(number, slot);
   slot.launched = Waiter::Clock::now();
   lane.launch(key, in, out);
+  if (smoothed) {
+    noise_frame_ = number;
+    noise_running_ = true;
+  }
   QF_CUDA_CHECK(runtime().event_record(slot.events.done.get(), lane.stream()));
   slot.upload_event = key.upload_event;
   slot.timed = key.timing;
@@ -284,7 +304,26 @@ void CudaProcessor::order_predecessors(std::uint64_t number, InFlight& slot) {
   }
 }
 
-void CudaProcessor::expect_sigma(InFlight& slot, const FrameSettings& settings) const {
+// Another number of slots changes nothing in the stream: what is known of its noise stays.
+void CudaProcessor::begin_noise() {
+  noise_running_ = false;
+  if (smoothed_ && noise_format_ == format_) return;
+  if (!smoothed_) smoothed_ = allocate_device(smoothed_bytes);
+  noise_format_ = {};
+  QF_CUDA_CHECK(runtime().device_clear(smoothed_.get(), smoothed_bytes));
+  noise_clock_ = {};
+  noise_format_ = format_;
+}
+
+void CudaProcessor::step_noise(InFlight& slot, const FrameSettings& settings) {
+  for (int g = 0; g < max_groups; ++g)
+    if (slot.estimated[g])
+      slot.smoothed_step[g] = {noise_clock_[g].seconds_to(settings.stream_time), settings.reset_history};
+}
+
+// Whether any of the frame's noise is to be estimated.
+bool CudaProcessor::expect_sigma(InFlight& slot, const FrameSettings& settings) const {
+  bool any = false;
   const auto& info = format_info(format_.format);
   for (int g = 0; g < max_groups; ++g) {
     slot.report.sigma[g].fill(-1.f);
@@ -299,8 +338,9 @@ void CudaProcessor::expect_sigma(InFlight& slot, const FrameSettings& settings) 
     if (common.noise_sigma > 0.f)
       slot.report.sigma[g].fill(common.noise_sigma);
     else
-      slot.estimated[g] = true;
+      slot.estimated[g] = any = true;
   }
+  return any;
 }
 
 void CudaProcessor::wait_input(std::uint64_t frame) {

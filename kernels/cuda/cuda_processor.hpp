@@ -12,6 +12,7 @@
 #include "cuda/staging.hpp"
 #include "cuda/wait.hpp"
 #include "device_frames.hpp"
+#include "noise/smoothed_cuda.hpp"
 #include "processor.hpp"
 
 namespace quietframe::cuda {
@@ -43,6 +44,7 @@ class CudaProcessor final : public Processor, public DeviceFrames {
     std::array<Event, 2> before;  ///< of other elements' work; made when first needed
     StagingFrame staged_in, staged_out;
     float* sigma_report = nullptr;
+    SmoothedStep* smoothed_step = nullptr;     ///< one a group
     std::array<bool, max_groups> estimated{};  ///< the report's sigma is to be read from sigma_report
     Frame out;                                 ///< the caller's
     bool in_copied = false;                    ///< the input memory was let go within submit
@@ -67,7 +69,9 @@ class CudaProcessor final : public Processor, public DeviceFrames {
   void look_back(std::uint64_t number, int wanted, GraphKey& key);
   void prepare(std::uint64_t number, GraphKey& key, const Frame& in, const Frame& out);
   void order_history(std::uint64_t number, const GraphKey& key);
-  void expect_sigma(InFlight& slot, const FrameSettings& settings) const;
+  void begin_noise();
+  bool expect_sigma(InFlight& slot, const FrameSettings& settings) const;
+  void step_noise(InFlight& slot, const FrameSettings& settings);
   void finish(InFlight& slot);
 
   Device device_;
@@ -81,7 +85,12 @@ class CudaProcessor final : public Processor, public DeviceFrames {
   std::uint64_t history_until_ = 0;   ///< up to this frame, inputs in lanes may still be read by later frames
   std::shared_ptr<const Mask> mask_;  ///< what mask_pixels_ holds
   DeviceMemory mask_pixels_;
-  PinnedMemory sigma_reports_;
+  PinnedMemory reports_;   ///< of each slot: sigma_report, smoothed_step
+  DeviceMemory smoothed_;  ///< a SmoothedState for each channel of each group
+  std::array<smoothing::Clock, max_groups> noise_clock_;
+  FrameFormat noise_format_;       ///< of the frames that smoothed_ knows of
+  std::uint64_t noise_frame_ = 0;  ///< the last that took part in the smoothed noise
+  bool noise_running_ = false;     ///< there is such a frame since configure
   std::deque<Lane> lanes_;
   std::vector<InFlight> slots_;
   std::unique_ptr<RowCopier> copier_;

@@ -9,6 +9,7 @@
 #include "cuda/runtime.hpp"
 #include "cuda/small_copy.hpp"
 #include "noise/estimate_cuda.hpp"
+#include "noise/smoothed_cuda.hpp"
 
 namespace quietframe::cuda {
 namespace {
@@ -144,6 +145,9 @@ class CudaRuntime final : public Runtime {
     const auto code = cudaEventRecordWithFlags(e, s, cudaEventRecordExternal);
     return code == cudaSuccess ? last_node(s, node) : code;
   }
+  int event_wait_node(cudaEvent_t e, cudaStream_t s) override {
+    return cudaStreamWaitEvent(s, e, cudaEventWaitExternal);
+  }
   int event_query(cudaEvent_t e, bool* done) override {
     const auto code = cudaEventQuery(e);
     *done = code == cudaSuccess;
@@ -179,6 +183,11 @@ class CudaRuntime final : public Runtime {
   int estimate_noise(const GroupView& in, const CudaSigma& sigma, std::byte* scratch,
                      cudaStream_t s) override {
     estimate_sigma_cuda(in, sigma, scratch, s);
+    return cudaSuccess;
+  }
+  int smooth_noise(const GroupView& in, SmoothedState* state, const SmoothedStep* step,
+                   const CudaSigma& sigma, cudaStream_t s) override {
+    smooth_sigma_cuda(in, state, step, sigma, s);
     return cudaSuccess;
   }
 

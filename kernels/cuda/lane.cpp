@@ -8,6 +8,7 @@
 #include "cuda/job.hpp"
 #include "cuda/runtime.hpp"
 #include "finish.hpp"
+#include "noise/smoothed_cuda.hpp"
 
 namespace quietframe::cuda {
 namespace {
@@ -143,6 +144,13 @@ void Lane::mark(const Event& event) {
                            : runtime().event_record(event.get(), stream()));
 }
 
+// From within the frame, not before it: its upload need not wait.
+void Lane::wait_for(cudaEvent_t event) {
+  if (event)
+    QF_CUDA_CHECK(capturing_ ? runtime().event_wait_node(event, stream())
+                             : runtime().stream_wait(stream(), event));
+}
+
 void Lane::mark_time(const GraphKey& key, int time) {
   if (key.timing) mark(key.events->timing[time]);
 }
@@ -169,9 +177,19 @@ void Lane::enqueue(const GraphKey& key, const Frame& in, const Frame& out) {
   mark_time(key, 1);
   if (out.memory != MemoryKind::device) to = device_frame(key.out, format_, device_out());
   if (has_orphan_luma(format_)) QF_CUDA_CHECK(runtime().copy_group(bytes_of(from), bytes_of(to), stream()));
-  for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_group(key, from, to, g);
+  const int groups = format_info(format_.format).groups;
+  std::array<CudaSigma, max_groups> sigma;
+  if (key.smoothed) {
+    wait_for(key.smoothed_after);
+    for (int g = 0; g < groups; ++g) sigma[g] = enqueue_noise(key, from, g);
+    mark(key.events->noise_known);
+  }
+  for (int g = 0; g < groups; ++g) {
+    if (!key.smoothed) sigma[g] = enqueue_noise(key, from, g);
+    enqueue_group(key, from, to, g, sigma[g]);
+  }
   if (key.finish)
-    for (int g = 0; g < format_info(format_.format).groups; ++g) enqueue_finish(key, from, to, g);
+    for (int g = 0; g < groups; ++g) enqueue_finish(key, from, to, g);
   mark_time(key, 2);
   if (out.memory != MemoryKind::device) enqueue_copies(key.out, out, device_out(), CopyKind::download);
   mark_time(key, 3);
@@ -182,7 +200,30 @@ void Lane::enqueue_finish(const GraphKey& key, const Frame& from, const Frame& t
   QF_CUDA_CHECK(runtime().finish_group(f, group_view(from, group), group_view(to, group), stream()));
 }
 
-void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to, int group) {
+CudaSigma Lane::enqueue_noise(const GraphKey& key, const Frame& from, int group) {
+  const auto in = group_view(from, group);
+  CudaSigma sigma;
+  if (!key.filter || strength_of(key.common, in.chroma) == 0.f) return sigma;
+  const auto use = key.filter->noise_use(key.params.data());
+  if (key.common.noise_sigma > 0.f) {
+    sigma.fixed.fill(key.common.noise_sigma);
+  } else if (use != NoiseUse::none) {
+    sigma.device = reinterpret_cast<float*>(frames_.get()) + group * max_channels;
+    sigma.report = key.sigma_report + group * max_channels;
+    if (key.smoothed) {
+      QF_CUDA_CHECK(runtime().smooth_noise(in, key.smoothed + group * max_channels, key.smoothed_step + group,
+                                           sigma, stream()));
+    } else {
+      sigma.fixed.fill(-1.f);
+      if (use == NoiseUse::shared)
+        QF_CUDA_CHECK(runtime().estimate_noise(in, sigma, scratch_.get(), stream()));
+    }
+  }
+  return sigma;
+}
+
+void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to, int group,
+                         const CudaSigma& sigma) {
   const auto in = group_view(from, group), out = group_view(to, group);
   const float strength = strength_of(key.common, in.chroma);
   if (!key.filter || strength == 0.f) {
@@ -193,6 +234,7 @@ void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to
   job.in = in;
   job.out = out;
   job.strength = strength;
+  job.sigma = sigma;
   job.scratch = scratch_.get();
   job.scratch_bytes = scratch_bytes_;
   job.stream = stream();
@@ -202,16 +244,6 @@ void Lane::enqueue_group(const GraphKey& key, const Frame& from, const Frame& to
   std::array<GroupView, max_history> past;
   for (int i = 0; i < key.past; ++i) past[i] = group_view(key.past_frames[i], group);
   job.past = std::span<const GroupView>(past.data(), static_cast<std::size_t>(key.past));
-  const auto use = key.filter->noise_use(key.params.data());
-  if (key.common.noise_sigma > 0.f) {
-    job.sigma.fixed.fill(key.common.noise_sigma);
-  } else if (use != NoiseUse::none) {
-    job.sigma.fixed.fill(-1.f);
-    job.sigma.device = reinterpret_cast<float*>(frames_.get()) + group * max_channels;
-    job.sigma.report = key.sigma_report + group * max_channels;
-    if (use == NoiseUse::shared)
-      QF_CUDA_CHECK(runtime().estimate_noise(in, job.sigma, scratch_.get(), stream()));
-  }
   QF_CUDA_CHECK(runtime().run_filter(*key.filter, job, key.params.data()));
 }
 

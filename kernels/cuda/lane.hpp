@@ -13,6 +13,7 @@ namespace quietframe::cuda {
 /// Events and memory that one frame in flight has to itself.
 struct FrameEvents {
   Event uploaded, done;  ///< blocking
+  Event noise_known;     ///< the frame's part of the smoothed noise is done
   std::array<Event, 4>
       timing;  ///< begin, uploaded, filtered, downloaded; made when timing is first asked for
 };
@@ -33,7 +34,10 @@ struct GraphKey {
   bool upload_event = false;  ///< events->uploaded is recorded
   bool timing = false;
   const FrameEvents* events = nullptr;
-  float* sigma_report = nullptr;  ///< max_groups x max_channels floats, page-locked
+  float* sigma_report = nullptr;                ///< max_groups x max_channels floats, page-locked
+  SmoothedState* smoothed = nullptr;            ///< max_groups x max_channels of them; null: exact
+  cudaEvent_t smoothed_after = nullptr;         ///< the part of the frame before; null: there is none
+  const SmoothedStep* smoothed_step = nullptr;  ///< max_groups of them, page-locked
 
   bool operator==(const GraphKey&) const = default;
 };
@@ -63,10 +67,13 @@ class Lane {
  private:
   bool readdress(const GraphKey& key, const Frame& in, const Frame& out);
   void enqueue(const GraphKey& key, const Frame& in, const Frame& out);
-  void enqueue_group(const GraphKey& key, const Frame& in, const Frame& out, int group);
+  CudaSigma enqueue_noise(const GraphKey& key, const Frame& in, int group);
+  void enqueue_group(const GraphKey& key, const Frame& in, const Frame& out, int group,
+                     const CudaSigma& sigma);
   void enqueue_finish(const GraphKey& key, const Frame& in, const Frame& out, int group);
   void enqueue_copies(const FrameLayout& layout, const Frame& host, std::byte* device, CopyKind kind);
   void mark(const Event& event);
+  void wait_for(cudaEvent_t event);
   void mark_time(const GraphKey& key, int time);
   std::byte* device_in() const;
   std::byte* device_out() const;

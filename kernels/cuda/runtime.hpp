@@ -13,6 +13,8 @@ struct CudaSigma;
 struct FilterInfo;
 struct Finish;
 struct GroupView;
+struct SmoothedState;
+struct SmoothedStep;
 }  // namespace quietframe
 
 typedef struct CUctx_st* CUcontext;  // NOLINT(modernize-use-using): as cuda.h declares it
@@ -78,6 +80,8 @@ class Runtime {
   virtual int event_record(cudaEvent_t e, cudaStream_t s) = 0;
   /// While `s` is being captured: a node that records `e` with every launch, for waits outside of the graph.
   virtual int event_record_node(cudaEvent_t e, cudaStream_t s, cudaGraphNode_t* node) = 0;
+  /// While `s` is being captured: a node that waits for what `e` recorded last when the graph is launched.
+  virtual int event_wait_node(cudaEvent_t e, cudaStream_t s) = 0;
   virtual int event_query(cudaEvent_t e, bool* done) = 0;
   virtual int event_synchronize(cudaEvent_t e) = 0;
   virtual int event_elapsed(float* ms, cudaEvent_t from, cudaEvent_t to) = 0;
@@ -98,6 +102,9 @@ class Runtime {
   virtual bool runs(const FilterInfo& filter) = 0;
   virtual std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) = 0;
   virtual int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) = 0;
+  /// smooth_sigma_cuda of noise/smoothed_cuda.hpp.
+  virtual int smooth_noise(const GroupView& in, SmoothedState* state, const SmoothedStep* step,
+                           const CudaSigma& sigma, cudaStream_t s) = 0;
 
   virtual int capture_begin(cudaStream_t s) = 0;
   virtual int capture_end(cudaStream_t s, cudaGraph_t* graph) = 0;  ///< null graph where capture was broken

@@ -1,30 +1,34 @@
-// The noise estimate without flicker: the robust measurement of a frame, and its smoothing over stream time.
+// The smoothed noise estimate on the CPU: the measurement of a frame, and its step over stream time.
 #include "noise/smoothed.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "filters/wavelet/transform.hpp"
-#include "noise/median.hpp"
+#include "thread_pool.hpp"
 
 namespace quietframe {
 namespace {
 
-constexpr float least_coefficient = 1.f / 4096;
+/// Counts the coefficients of row j of `hh` that say something of the noise.
+void count_row(const ImageView<const float>& plane, const ImageView<const float>& hh, int j,
+               std::uint32_t* counts) {
+  // Coefficient (i, j) of bior4.4 is centred on sample (2i - 3, 2j - 3).
+  const float* samples = plane.row(wavelet::reflect(2 * j - 3, plane.height));
+  const float* row = hh.row(j);
+  for (int i = 0; i < hh.width; ++i)
+    if (!smoothing::is_clipped(samples[wavelet::reflect(2 * i - 3, plane.width)]) &&
+        smoothing::counts(row[i]))
+      ++counts[smoothing::bin_of(row[i])];
+}
 
-/// Moves the usable coefficients of `hh` to its front, row after row, and returns how many there are.
-int keep_usable(const ImageView<const float>& plane, const ImageView<float>& hh, float* to) {
-  int kept = 0;
-  for (int j = 0; j < hh.height; ++j) {
-    // Coefficient (i, j) of bior4.4 is centred on sample (2i - 3, 2j - 3).
-    const float* samples = plane.row(wavelet::reflect(2 * j - 3, plane.height));
-    const float* row = hh.row(j);
-    for (int i = 0; i < hh.width; ++i) {
-      const float middle = samples[wavelet::reflect(2 * i - 3, plane.width)];
-      if (middle >= 0.5f && middle <= 254.5f && std::abs(row[i]) >= least_coefficient) to[kept++] = row[i];
-    }
-  }
-  return kept;
+float sigma_of(const std::uint32_t* counts, std::uint32_t all) {
+  std::uint32_t total = 0;
+  for (int i = 0; i < smoothing::bins; ++i) total += counts[i];
+  if (!smoothing::enough(total, all)) return -1.f;
+  std::uint32_t before = 0;
+  int bin = 0;
+  while (2.0 * (before + counts[bin]) < total) before += counts[bin++];
+  return smoothing::sigma_in(bin, before, counts[bin], total);
 }
 
 }  // namespace
@@ -34,53 +38,33 @@ NoiseMeasurement measure_noise(const ImageView<const float>& plane, ThreadPool& 
   const auto& bank = wavelet::bior44;
   const int w = wavelet::coefficients(plane.width, bank.taps),
             h = wavelet::coefficients(plane.height, bank.taps);
-  const auto all = static_cast<std::size_t>(w) * static_cast<std::size_t>(h);
   const auto hh = scratch.plane(first_buffer, w, h);
   float* lines = scratch.floats(first_buffer + 1, wavelet::line_floats(plane.width, pool));
-  float* usable = scratch.floats(first_buffer + 2, all);
+  const auto lanes = static_cast<std::size_t>(pool.lanes());
+  auto* counts = scratch.items<std::uint32_t>(first_buffer + 2, lanes * smoothing::bins);
+  std::fill(counts, counts + lanes * smoothing::bins, 0U);
   wavelet::analyse(bank, plane, {{}, {}, {}, hh}, pool, lines, nullptr);
+  pool.parallel_for(h, 64, [&](int begin, int end, int lane) {
+    for (int j = begin; j < end; ++j)
+      count_row(plane, as_const(hh), j, counts + static_cast<std::size_t>(lane) * smoothing::bins);
+  });
+  for (std::size_t i = smoothing::bins; i < lanes * smoothing::bins; ++i)
+    counts[i % smoothing::bins] += counts[i];
 
   NoiseMeasurement m;
-  for (int k = 0; k < 256; ++k)
-    m.look[static_cast<std::size_t>(k)] =
-        plane.row((2 * (k / 16) + 1) * plane.height / 32)[(2 * (k % 16) + 1) * plane.width / 32];
-  const int kept = keep_usable(plane, hh, usable);
-  if (static_cast<std::size_t>(kept) * 64 < all) return m;
-  AbsMedian median(pool, scratch, first_buffer + 3, static_cast<std::size_t>(kept));
-  median.count(usable, kept, 0);
-  m.sigma = mad_to_sigma(median.median({usable, kept, 1, std::ptrdiff_t{kept} * 4}));
+  m.sigma = sigma_of(counts, static_cast<std::uint32_t>(w) * static_cast<std::uint32_t>(h));
+  for (int k = 0; k < smoothing::look_size; ++k)
+    m.look[static_cast<std::size_t>(k)] = plane.row(smoothing::look_at(
+        k / smoothing::look_side, plane.height))[smoothing::look_at(k % smoothing::look_side, plane.width)];
   return m;
 }
 
-bool SmoothedSigma::is_cut(const NoiseMeasurement& m) const {
-  float sum = 0;
-  for (std::size_t k = 0; k < m.look.size(); ++k) sum += std::abs(m.look[k] - last_.look[k]);
-  // Noise alone makes the looks of a still scene differ by 2 sigma / sqrt(pi) in the mean.
-  const float noise = 1.13f * static_cast<float>(std::exp(log_sigma_));
-  return sum / static_cast<float>(m.look.size()) > cut + noise;
-}
-
 float SmoothedSigma::next(const NoiseMeasurement& m, std::int64_t stream_time, bool reset) {
-  if (reset) known_ = false;
-  const bool measured = m.sigma >= 0.f;
-  const double now = measured ? std::log(static_cast<double>(std::clamp(m.sigma, floor, ceiling))) : 0;
-  const bool first = !known_;
-  const double used = first ? (measured ? now : std::log(static_cast<double>(floor))) : log_sigma_;
-  double seconds = 1.0 / 30;
-  if (!first && stream_time >= 0 && time_ >= 0)
-    seconds = std::clamp(static_cast<double>(stream_time - time_) * 1e-9, 0.0, 1.0);
-  if (measured) {
-    if (first || is_cut(m)) {
-      log_sigma_ = now;
-    } else {
-      const double step = (now - log_sigma_) * (1 - std::exp(-seconds / time_constant));
-      log_sigma_ += std::clamp(step, -slew * seconds, slew * seconds);
-    }
-    known_ = true;
-  }
+  float difference = 0;
+  for (std::size_t k = 0; k < m.look.size(); ++k) difference += std::abs(m.look[k] - last_.look[k]);
   last_ = m;
-  time_ = stream_time;
-  return static_cast<float>(std::exp(used));
+  return smoothing::advance(state_, m.sigma, difference / smoothing::look_size,
+                            clock_.seconds_to(stream_time), reset);
 }
 
 }  // namespace quietframe

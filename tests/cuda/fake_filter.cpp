@@ -1,9 +1,13 @@
 // Runs a filter's definition on a group, as the CPU backend does.
 #include "fake_filter.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "noise/smoothed.hpp"
+#include "noise/smoothed_cuda.hpp"
 #include "sample.hpp"
 #include "simd/samples.hpp"
 #include "thread_pool.hpp"
@@ -46,7 +50,7 @@ void run(const FilterInfo& filter, const CudaJob& job, const void* params) {
   std::vector<PlanarGroup> past;
   for (const auto& v : job.past) past.push_back(levels_of(v, planes, (2 + past.size()) * channels));
   auto sigma = job.sigma.fixed;
-  if (job.sigma.device && filter.noise_use(params) == NoiseUse::shared)
+  if (job.sigma.device && (filter.noise_use(params) == NoiseUse::shared || sigma[0] >= 0))
     std::memcpy(sigma.data(), job.sigma.device, sizeof sigma);
   CpuJob cpu{in,
              out,
@@ -62,6 +66,20 @@ void run(const FilterInfo& filter, const CudaJob& job, const void* params) {
   store(in, out, job);
 }
 
+void smooth(const GroupView& in, SmoothedState* state, const SmoothedStep& step, const CudaSigma& sigma) {
+  static ThreadPool pool(1);
+  Scratch planes, scratch;
+  const auto levels = levels_of(in, planes, 0);
+  for (int c = 0; c < in.channels; ++c) {
+    const auto m = measure_noise(as_const(levels.channel[c]), pool, scratch, 0);
+    float difference = 0;
+    for (std::size_t k = 0; k < m.look.size(); ++k) difference += std::abs(m.look[k] - state[c].look[k]);
+    std::ranges::copy(m.look, state[c].look);
+    sigma.device[c] = sigma.report[c] = smoothing::advance(
+        state[c].estimate, m.sigma, difference / smoothing::look_size, step.seconds, step.reset != 0);
+  }
+}
+
 }  // namespace
 
 std::function<void()> definition_on(const FilterInfo& filter, const CudaJob& job, const void* params) {
@@ -73,6 +91,12 @@ std::function<void()> definition_on(const FilterInfo& filter, const CudaJob& job
     mine.past = past;
     run(filter, mine, copy.data());
   };
+}
+
+// The state and the step are read when the work runs, as on a device.
+std::function<void()> smoothed_on(const GroupView& in, SmoothedState* state, const SmoothedStep* step,
+                                  const CudaSigma& sigma) {
+  return [=] { smooth(in, state, *step, sigma); };
 }
 
 }  // namespace quietframe::cuda

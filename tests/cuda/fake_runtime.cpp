@@ -213,6 +213,10 @@ void FakeRuntime::perform(const Op& op) {
     perform_copy(op.copy);
   } else if (op.kind == OpKind::work) {
     op.work();
+  } else if (op.kind == OpKind::wait) {
+    std::unique_lock lock(mutex_);
+    auto* e = find(events_, op.event);
+    changed_.wait(lock, [&] { return !e || e->reached >= op.ticket; });
   } else {
     const std::lock_guard lock(mutex_);
     if (auto* e = find(events_, op.event)) {
@@ -250,6 +254,7 @@ void FakeRuntime::push(FakeStream& s, Op op) {
     s.captured.push_back(std::move(op));
   } else {
     if (op.kind == OpKind::record) op.ticket = ++events_[op.event]->recorded;
+    if (op.kind == OpKind::wait) op.ticket = events_[op.event]->recorded;
     s.queue.push_back(std::move(op));
     s.wake.notify_all();
   }
@@ -318,6 +323,15 @@ int FakeRuntime::event_record_node(cudaEvent_t e, cudaStream_t s, cudaGraphNode_
   const std::lock_guard lock(mutex_);
   if (!streams_[s]->capturing) return misuse();
   *node = node_handle(streams_[s]->captured.size() - 1);
+  return 0;
+}
+
+int FakeRuntime::event_wait_node(cudaEvent_t e, cudaStream_t s) {
+  if (fails()) return fail_code;
+  const std::lock_guard lock(mutex_);
+  auto* stream = find(streams_, s);
+  if (!stream || !stream->capturing || !find(events_, e)) return misuse();
+  push(*stream, {OpKind::wait, {}, {}, e, 0});
   return 0;
 }
 
@@ -404,6 +418,13 @@ int FakeRuntime::run_filter(const FilterInfo& filter, const CudaJob& job, const 
     enqueue(job.stream, definition_on(filter, job, params));
   else
     filter.run_cuda(job, params);
+  return 0;
+}
+
+int FakeRuntime::smooth_noise(const GroupView& in, SmoothedState* state, const SmoothedStep* step,
+                              const CudaSigma& sigma, cudaStream_t s) {
+  if (fails()) return fail_code;
+  enqueue(s, smoothed_on(in, state, step, sigma));
   return 0;
 }
 

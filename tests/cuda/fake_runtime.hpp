@@ -75,6 +75,7 @@ class FakeRuntime final : public Runtime {
   int event_destroy(cudaEvent_t e) override;
   int event_record(cudaEvent_t e, cudaStream_t s) override;
   int event_record_node(cudaEvent_t e, cudaStream_t s, cudaGraphNode_t* node) override;
+  int event_wait_node(cudaEvent_t e, cudaStream_t s) override;
   int event_query(cudaEvent_t e, bool* done) override;
   int event_synchronize(cudaEvent_t e) override;
   int event_elapsed(float* ms, cudaEvent_t from, cudaEvent_t to) override;
@@ -87,6 +88,8 @@ class FakeRuntime final : public Runtime {
   bool runs(const FilterInfo&) override { return true; }
   std::size_t filter_scratch(const FilterInfo& filter, const CudaShape& shape) override;
   int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override;
+  int smooth_noise(const GroupView& in, SmoothedState* state, const SmoothedStep* step,
+                   const CudaSigma& sigma, cudaStream_t s) override;
   int capture_begin(cudaStream_t s) override;
   int capture_end(cudaStream_t s, cudaGraph_t* graph) override;
   int graph_destroy(cudaGraph_t graph) override;
@@ -97,7 +100,7 @@ class FakeRuntime final : public Runtime {
   int graph_exec_destroy(cudaGraphExec_t exec) override;
 
  private:
-  enum class OpKind { work, copy, record };
+  enum class OpKind { work, copy, record, wait };
   struct Op {
     OpKind kind;
     std::function<void()> work;

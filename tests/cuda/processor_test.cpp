@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <random>
 
 #include "cuda/cuda_processor.hpp"
 #include "cuda/job.hpp"
@@ -365,6 +366,47 @@ TEST_F(CudaProcessorTest, SigmaIsReportedWithItsOwnFrame) {
   }
 }
 
+// Frames that take no part, luma alone, resets, cuts and uneven stream times, with any number in flight: the
+// same sigmas as on the CPU.
+TEST_F(CudaProcessorTest, SmoothedSigmaIsTheCpusAtEveryDepth) {
+  const FrameFormat format{PixelFormat::nv12, 96, 64, 0};
+  constexpr std::size_t frames = 40;
+  std::vector<TestFrame> in, out;
+  for (std::size_t f = 0; f < frames; ++f) {
+    in.emplace_back(format, 0).frame.memory = MemoryKind::pinned;
+    out.emplace_back(format, 0).frame.memory = MemoryKind::pinned;
+    std::mt19937 random(static_cast<unsigned>(f));
+    const unsigned base = f > 20 ? 160 : 60, spread = f == 12 ? 1 : 10 + f;
+    for (int p = 0; p < 2; ++p)
+      for (std::ptrdiff_t i = 0; i < in[f].frame.stride[p] * (64 >> p); ++i)
+        in[f].frame.plane[p][i] = static_cast<std::byte>(base + random() % spread);
+  }
+  auto run = [&](Processor& processor, FrameSettings settings, std::size_t slots) {
+    settings.common.noise_estimate = NoiseEstimate::smoothed;
+    processor.configure(format, static_cast<int>(slots));
+    std::vector<std::array<std::array<float, max_channels>, max_groups>> sigma;
+    for (std::size_t f = 0; f < frames + slots; ++f) {
+      if (f >= slots) sigma.push_back(processor.wait(f - slots).sigma);
+      if (f >= frames) continue;
+      settings.stream_time = f == 17 ? -1 : static_cast<std::int64_t>(f * 33'000'000 + f % 3 * 5'000'000);
+      settings.reset_history = f == 0 || f == 15;
+      settings.common.noise_sigma = f == 7 ? 3.f : 0.f;
+      settings.common.planes = f == 9 ? Planes::luma : Planes::all;
+      settings.common.strength = f == 11 ? 0.f : 1.f;
+      processor.submit(in[f].frame, out[f].frame, settings);
+    }
+    return sigma;
+  };
+  const auto cpu = make_cpu_processor(2);
+  const auto wanted = run(*cpu, default_settings(*find_filter("wavelet")), 1);
+  EXPECT_NE(wanted[5][0][0], wanted[6][0][0]);
+  runtime_.copy_takes = std::chrono::microseconds(200);
+  for (const std::size_t slots : {1, 2, 5, 16}) {
+    const auto got = run(processor(), settings_of({0, 0, 1}), slots);
+    for (std::size_t f = 0; f < frames; ++f) EXPECT_EQ(got[f], wanted[f]) << "frame " << f << ", " << slots;
+  }
+}
+
 TEST_F(CudaProcessorTest, LumaAloneAndGivenSigma) {
   processor().configure(small, 1);
   TestFrame in(small, 9), out(small, 0);
@@ -475,7 +517,9 @@ TEST_F(CudaProcessorTest, AnySingleCallMayFail) {
               EXPECT_LE(errors, 1);
             }
           }
-          if (i < 6) processor().submit(in[i].frame, out[i].frame, settings_of({1, 0, 0}));
+          auto settings = settings_of({1, 0, 1});
+          settings.common.noise_estimate = i % 3 == 2 ? NoiseEstimate::exact : NoiseEstimate::smoothed;
+          if (i < 6) processor().submit(in[i].frame, out[i].frame, settings);
         }
         processor().drain();
       } catch (const Error&) {

@@ -16,7 +16,7 @@ struct Named {
 std::vector<Named> all_rows() {
   std::vector<Named> rows;
   for (const auto& row : gst::element_params) rows.push_back({row.name, &row});
-  for (const auto& row : common_params) rows.push_back({row.name, &row});
+  for (const auto& row : gst::stream_params) rows.push_back({row.name, &row});
   for (const auto& f : all_filters())
     for (const auto& row : f.params) rows.push_back({std::string(f.name) + "-" + row.name, &row});
   return rows;
@@ -195,6 +195,9 @@ TEST(Properties, StatsCountAndName) {
   EXPECT_EQ(dropped, 0U);
   EXPECT_GT(sigma, 5);  // the frames are uniform noise of 64 levels: 18.5
   EXPECT_LT(sigma, 40);
+  float active = 0;
+  g_object_get(h.element(), "active-noise-sigma", &active, nullptr);
+  EXPECT_EQ(active, static_cast<float>(sigma));
   EXPECT_GT(p50, 0);
   EXPECT_GE(max, p50);
   // The harness's frames are in ordinary memory.

@@ -65,6 +65,9 @@ class FaultyRuntime final : public Runtime {
   int event_record_node(cudaEvent_t e, cudaStream_t s, cudaGraphNode_t* n) override {
     return or_fail([&] { return inner_.event_record_node(e, s, n); });
   }
+  int event_wait_node(cudaEvent_t e, cudaStream_t s) override {
+    return or_fail([&] { return inner_.event_wait_node(e, s); });
+  }
   int event_query(cudaEvent_t e, bool* done) override {
     return or_fail([&] { return inner_.event_query(e, done); });
   }
@@ -90,6 +93,10 @@ class FaultyRuntime final : public Runtime {
   }
   int run_filter(const FilterInfo& filter, const CudaJob& job, const void* params) override {
     return or_fail([&] { return inner_.run_filter(filter, job, params); });
+  }
+  int smooth_noise(const GroupView& in, SmoothedState* state, const SmoothedStep* step,
+                   const CudaSigma& sigma, cudaStream_t s) override {
+    return or_fail([&] { return inner_.smooth_noise(in, state, step, sigma, s); });
   }
   int capture_begin(cudaStream_t s) override {
     return or_fail([&] { return inner_.capture_begin(s); });

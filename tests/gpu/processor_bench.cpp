@@ -1,6 +1,6 @@
 // Measures the CUDA processor on a GPU: throughput at each depth beside the same copies alone, latency of a
-// live feed, and whether a long life leaves anything behind. Usage: processor-bench throughput|latency|churn
-// [arguments]
+// live feed, and whether a long life leaves anything behind. Usage: processor-bench
+// throughput|slices|latency|churn [arguments]
 #include <cuda_runtime_api.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -133,10 +133,46 @@ Rate processor_rate(Processor& processor, const FrameSettings& settings, const F
       [&](std::size_t n) { processor.wait(n); });
 }
 
+/// A filter at its defaults; "NAME:smoothed" with the smoothed noise estimate. False where CUDA has no such.
+bool settings_named(const std::string& name, FrameSettings& settings) {
+  const auto colon = name.find(':');
+  const auto* filter = find_filter(name.substr(0, colon));
+  settings = filter ? default_settings(*filter) : FrameSettings{};
+  if (colon != std::string::npos) settings.common.noise_estimate = NoiseEstimate::smoothed;
+  return name == "none" || (filter && filter->run_cuda);
+}
+
+/// A set of slices, each in memory of its own, from host memory to host memory.
+int slices(Processor& processor, int argc, char** argv) {
+  const auto count = static_cast<std::size_t>(argc > 0 ? std::atoi(argv[0]) : 3064);
+  const auto& format = cases[0].format;
+  const auto bytes = pack_frame(format, nullptr, nullptr);
+  const Frames frames(format, static_cast<int>(count));
+  for (std::size_t i = 0; i < count; ++i)
+    if (i < 64)
+      fill(frames.input(i), Fill::scene, static_cast<unsigned>(i), 5.f + static_cast<float>(i % 21));
+    else
+      std::memcpy(frames.input(i).plane[0], frames.input(i % 64).plane[0], bytes);
+  std::printf("%zu slices of 512x512, host memory to host memory\n%-18s %5s %12s %10s %12s %10s\n", count,
+              "filter", "depth", "images/s", "us/image", "floor us", "x floor");
+  for (const int depth : {1, 4, 8, 16}) {
+    const auto floor = copy_floor(frames, bytes, count, static_cast<std::size_t>(depth));
+    for (const std::string name : {"wavelet", "wavelet:smoothed"}) {
+      FrameSettings settings;
+      if (!settings_named(name, settings)) continue;
+      const auto rate = processor_rate(processor, settings, frames, format, count, depth);
+      std::printf("%-18s %5d %12.0f %10.2f %12.2f %10.2f\n", name.c_str(), depth, 1e6 / rate.us_per_frame,
+                  rate.us_per_frame, floor.us_per_frame, rate.us_per_frame / floor.us_per_frame);
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
+
 int throughput(Processor& processor, int argc, char** argv) {
   std::vector<std::string> names(argv, argv + argc);
-  if (names.empty()) names = {"gaussian", "wavelet"};
-  std::printf("%-14s %-9s %5s %10s %10s %8s %8s %6s\n", "frames", "filter", "depth", "us/frame", "floor us",
+  if (names.empty()) names = {"gaussian", "wavelet", "wavelet:smoothed"};
+  std::printf("%-14s %-18s %5s %10s %10s %8s %8s %6s\n", "frames", "filter", "depth", "us/frame", "floor us",
               "of floor", "x depth1", "CPU %");
   for (const auto& c : cases) {
     const auto bytes = pack_frame(c.format, nullptr, nullptr);
@@ -145,13 +181,12 @@ int throughput(Processor& processor, int argc, char** argv) {
     for (const int depth : {1, 2, 3, 4, 8}) {
       const auto floor = copy_floor(frames, bytes, count, static_cast<std::size_t>(depth));
       for (const auto& name : names) {
-        const auto* filter = find_filter(name);
-        if (name != "none" && (!filter || !filter->run_cuda)) continue;
-        const auto settings = filter ? default_settings(*filter) : FrameSettings{};
+        FrameSettings settings;
+        if (!settings_named(name, settings)) continue;
         const auto rate = processor_rate(processor, settings, frames, c.format, count, depth);
         const auto one =
             depth == 1 ? rate : processor_rate(processor, settings, frames, c.format, count / 2, 1);
-        std::printf("%-14s %-9s %5d %10.1f %10.1f %8.2f %8.2f %6.0f\n", c.name, name.c_str(), depth,
+        std::printf("%-14s %-18s %5d %10.1f %10.1f %8.2f %8.2f %6.0f\n", c.name, name.c_str(), depth,
                     rate.us_per_frame, floor.us_per_frame, floor.us_per_frame / rate.us_per_frame,
                     one.us_per_frame / rate.us_per_frame, rate.cpu_percent);
         std::fflush(stdout);
@@ -269,14 +304,15 @@ int main(int argc, char** argv) {
     if (mode == "churn") return churn(argc - 2, argv + 2);
     const auto processor = cuda::make_processor(-1);
     if (mode == "throughput") return throughput(*processor, argc - 2, argv + 2);
+    if (mode == "slices") return slices(*processor, argc - 2, argv + 2);
     if (mode == "latency") return latency(*processor, argc - 2, argv + 2);
   } catch (const Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 77;
   }
-  std::fprintf(
-      stderr,
-      "usage: processor-bench throughput [filter...] | latency [filter [frames/s [frames [case]]]] | "
-      "churn [starts [caps-changes]]\n");
+  std::fprintf(stderr,
+               "usage: processor-bench throughput [filter[:smoothed]...] | slices [count] | latency [filter "
+               "[frames/s [frames [case]]]] | "
+               "churn [starts [caps-changes]]\n");
   return 2;
 }

@@ -153,6 +153,69 @@ TEST_F(GpuProcessor, TheSameBytesAtEveryDepthAndInEveryRun) {
   }
 }
 
+// Sixteen frames of changing noise, a reset, a frame that takes no part, and a cut.
+struct Smoothed {
+  std::vector<std::array<std::array<float, max_channels>, max_groups>> sigma;
+  std::vector<std::unique_ptr<PinnedFrame>> out;
+};
+Smoothed smoothed_film(Processor& processor, const FilterInfo& filter, const FrameFormat& format,
+                       std::size_t depth) {
+  constexpr std::size_t frames = 16;
+  Smoothed film;
+  std::vector<std::unique_ptr<PinnedFrame>> in;
+  for (std::size_t i = 0; i < frames; ++i) {
+    in.push_back(std::make_unique<PinnedFrame>(format));
+    film.out.push_back(std::make_unique<PinnedFrame>(format));
+    fill(in.back()->frame(), i == 12 ? Fill::maximum : Fill::scene, static_cast<unsigned>(i),
+         4.f + 2.f * static_cast<float>(i % 5));
+  }
+  auto settings = default_settings(filter);
+  settings.common.noise_estimate = NoiseEstimate::smoothed;
+  processor.configure(format, static_cast<int>(depth));
+  for (std::size_t i = 0; i < frames + depth; ++i) {
+    if (i >= depth) film.sigma.push_back(processor.wait(i - depth).sigma);
+    if (i >= frames) continue;
+    settings.stream_time = static_cast<std::int64_t>(i) * 40'000'000;
+    settings.reset_history = i == 0 || i == 7;
+    settings.common.noise_sigma = i == 9 ? 5.f : 0.f;
+    processor.submit(in[i]->frame(), film.out[i]->frame(), settings);
+  }
+  return film;
+}
+
+TEST_F(GpuProcessor, SmoothedNoiseIsTheCpusAtEveryDepth) {
+  for (const auto* filter : filters()) {
+    if (!filter || filter->noise_use(default_settings(*filter).params.data()) == NoiseUse::none) continue;
+    for (const auto& format : {FrameFormat{PixelFormat::gray8, 1, 1, 0},
+                               {PixelFormat::nv12, 321, 241, 0},
+                               {PixelFormat::gray16_le, 200, 99, 12},
+                               {PixelFormat::argb, 130, 65, 0},
+                               {PixelFormat::yuy2, 75, 40, 0},
+                               {PixelFormat::rgb_f32, 64, 64, 0},
+                               {PixelFormat::gray8, 1283, 823, 0}}) {
+      SCOPED_TRACE(std::string(filter->name) + " " + format_info(format.format).name + " " +
+                   std::to_string(format.width));
+      if (format.width > 1000 && std::string_view(filter->name) != "wavelet") continue;
+      const auto cpu = smoothed_film(*cpu_, *filter, format, 1);
+      for (const std::size_t depth : {1, 4, 16}) {
+        const auto gpu = smoothed_film(*gpu_, *filter, format, depth);
+        for (std::size_t i = 0; i < gpu.sigma.size(); ++i) {
+          const auto& info = format_info(format.format);
+          for (int g = 0; g < info.groups; ++g)
+            for (int c = 0; c < info.group[g].channels; ++c)
+              EXPECT_NEAR(gpu.sigma[i][g][c], cpu.sigma[i][g][c], 2e-5f * cpu.sigma[i][g][c])
+                  << "frame " << i << " depth " << depth;
+          const auto d = largest_difference(cpu.out[i]->frame(), gpu.out[i]->frame());
+          EXPECT_LE(
+              format_info(format.format).type == SampleType::f32 ? d.levels - filter->tolerance : d.codes - 1,
+              0)
+              << "frame " << i << " depth " << depth;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(GpuProcessor, TimesAddUp) {
   const FrameFormat format{PixelFormat::nv12, 1920, 1080, 0};
   PinnedFrame in(format), out(format);

@@ -65,10 +65,10 @@ TEST(SmoothedSigma, ResetAndCutStartAnew) {
 
 TEST(SmoothedSigma, FloorsCeilingsAndFramesThatSayNothing) {
   SmoothedSigma s;
-  EXPECT_FLOAT_EQ(s.next(measurement(-1), 0, true), SmoothedSigma::floor);
+  EXPECT_FLOAT_EQ(s.next(measurement(-1), 0, true), smoothing::floor);
   EXPECT_FLOAT_EQ(s.next(measurement(4), frame_ns, false), 4.f);
   EXPECT_FLOAT_EQ(s.next(measurement(-1), 2 * frame_ns, false), 4.f);
-  EXPECT_FLOAT_EQ(s.next(measurement(1e6f), 3 * frame_ns, true), SmoothedSigma::ceiling);
+  EXPECT_FLOAT_EQ(s.next(measurement(1e6f), 3 * frame_ns, true), smoothing::ceiling);
 }
 
 TEST(SmoothedSigma, MaskedAndClippedAreasDoNotCount) {
@@ -85,6 +85,31 @@ TEST(SmoothedSigma, MaskedAndClippedAreasDoNotCount) {
   EXPECT_NEAR(measure_noise(view, pool, scratch, 0).sigma, 6.f, 0.7f);
   std::ranges::fill(picture, 0.f);
   EXPECT_LT(measure_noise(view, pool, scratch, 0).sigma, 0.f);
+}
+
+// The histogram's bins are 3 % wide: interpolation makes that far less than a frame's own uncertainty.
+TEST(SmoothedSigma, AgreesWithTheExactEstimateOnPlainNoise) {
+  const int w = 512, h = 512;
+  std::mt19937 random(6);
+  std::vector<float> picture(static_cast<std::size_t>(w) * h);
+  const ImageView<const float> view{picture.data(), w, h, w * 4};
+  ThreadPool pool(2);
+  Scratch scratch;
+  for (float sigma = 0.1f; sigma < 28.f; sigma *= 1.17f) {
+    std::normal_distribution<float> noise(128.f, sigma);
+    for (auto& v : picture) v = std::clamp(noise(random), 1.f, 254.f);
+    const float exact = estimate_sigma(view, pool, scratch, 0);
+    EXPECT_NEAR(measure_noise(view, pool, scratch, 0).sigma, exact, 3e-4f + 1e-3f * exact);
+  }
+}
+
+TEST(SmoothedSigma, BinsCoverEveryMagnitudeInOrder) {
+  for (int i = 1; i < smoothing::bins; ++i) {
+    EXPECT_EQ(smoothing::bin_of(smoothing::start_of(i)), i);
+    EXPECT_EQ(smoothing::bin_of(-std::nextafter(smoothing::start_of(i), 0.f)), i - 1);
+  }
+  EXPECT_EQ(smoothing::bin_of(0.f), 0);
+  EXPECT_EQ(smoothing::bin_of(1e30f), smoothing::bins - 1);
 }
 
 TEST(SmoothedSigma, FramesInFlightChangeNothing) {
