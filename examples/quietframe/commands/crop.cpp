@@ -21,7 +21,7 @@ Picture crop(const Picture& p, const Rect& r) {
                                  r.height, p.width, p.height));
   Picture out{r.width, r.height, p.channels, p.max_code, {}, p.carried};
   out.allocate();
-  const auto pixel = static_cast<std::size_t>(p.channels * p.sample_bytes());
+  const auto pixel = static_cast<std::size_t>(p.channels) * static_cast<std::size_t>(p.sample_bytes());
   for (int y = 0; y < r.height; ++y)
     std::memcpy(out.row(y), p.row(r.y + y) + pixel * static_cast<std::size_t>(r.x), out.row_bytes());
   return out;
