@@ -52,10 +52,12 @@ class Numbers:
             path = folder / f"{name}.json"
             self.rows[name] = json.loads(path.read_text())["rows"] if path.exists() else []
 
-    def find(self, name, filter_name, settings="", size=None):
-        """The row whose settings hold these words; None where it was not measured."""
+    def find(self, name, filter_name, settings="", size=None, default=None):
+        """The row whose settings hold these words, and do not set the parameter `default`; None where it was not measured."""
         for row in self.rows[name]:
             words = row["settings"].split()
+            if default and any(w.startswith(default + "=") for w in words):
+                continue
             if row["filter"] == filter_name and all(w in words for w in settings.split()) and size in (None, row["width"]):
                 return row
         return None
@@ -70,10 +72,6 @@ def ms(row, key="best_ms"):
 
 def split(row):
     return " / ".join(f"{row[k]:.3f}" for k in ("upload_ms", "kernel_ms", "download_ms")) if row else "-"
-
-
-def radius(name, value, default):
-    return "" if value == default else f"nlm-{name}-radius={value}"
 
 
 def implementation(name):
@@ -116,8 +114,10 @@ the median of upload, kernel and download. bench uploads from page-locked memory
         print(f"## {what.capitalize()} radius, 512x512; CUDA: kernel time; CPU: {threads} thread{'s' if threads > 1 else ''}\n")
         rows = []
         for value, figures in there.items():
-            words = radius(what, value, default)
-            found = [numbers.find(n, "nlm", f"{implementation(i)} {words}") for n in (cpu, f"{what}-cuda") for i in ("direct", "box")]
+            # bench does not print a parameter that has its default.
+            name = f"nlm-{what}-radius"
+            words, unset = ("", name) if value == default else (f"{name}={value}", None)
+            found = [numbers.find(n, "nlm", f"{implementation(i)} {words}", default=unset) for n in (cpu, f"{what}-cuda") for i in ("direct", "box")]
             rows.append((value, ms(found[0]), ms(found[1]), ms(found[2], "kernel_ms"), ms(found[3], "kernel_ms"), *figures))
         table([f"{what} radius", "CPU direct", "CPU box", "CUDA direct", "CUDA box", "there: CPU direct", "CPU box", "CUDA direct", "CUDA box"], rows)
 
