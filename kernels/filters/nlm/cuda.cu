@@ -16,7 +16,7 @@ std::size_t shared_bytes_per_block() {
 
 std::size_t cuda_scratch(const CudaShape& shape) {
   // The fewest tiles, hence the most parts, that any parameters give.
-  const int rows = warps * (shape.channels == 1 ? 8 : 4);
+  const int rows = warps * rows_per_strip(shape.channels);
   const int parts = parts_for(blocks(shape.width, strip_width) * blocks(shape.height, rows));
   if (parts == 1) return 0;
   const auto plane =

@@ -11,7 +11,6 @@ using namespace cuda;
 // Per displacement and pixel a row that enters and one that leaves cost 4 operations, the sum across 2 to 3,
 // the weight 2, and the totals 2 + 2 C, whatever the patch radius. Column sums start from nothing every R
 // rows, at multiples of R, so that rounding neither accumulates nor depends on tiles.
-constexpr int rows_per_strip(int channels) { return channels == 1 ? 8 : 4; }
 
 // Adds or takes away one row of squared differences: columns[d][i] belongs to pixel i and displacement d.
 template <int C, int D, int Sign>

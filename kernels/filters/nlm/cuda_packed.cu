@@ -14,7 +14,8 @@ using namespace cuda;
 // all of it is exact in float and in any order. Per pixel and displacement X costs two dot products and a
 // subtraction, where three float channels cost twelve operations, and shared memory is read once, not three
 // times.
-constexpr int R = 4;
+constexpr int R = rows_per_strip(3);
+static_assert(R == rows_per_strip(2));
 
 // A column sum stands in an integer's low bits and is a float once the bias is taken away: 1.5 * 2^23, whose
 // last bit is worth 1.
