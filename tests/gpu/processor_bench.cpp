@@ -1,6 +1,6 @@
 // Measures the CUDA processor on a GPU: throughput at each depth beside the same copies alone, latency of a
-// live feed, and whether a long life leaves anything behind. Usage: processor-bench
-// throughput|slices|latency|churn [arguments]
+// live feed, which part of a frame waits for which, and whether a long life leaves anything behind. Usage:
+// processor-bench throughput|slices|latency|timeline|churn [arguments]
 #include <cuda_runtime_api.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -65,20 +65,27 @@ struct Frames {
 struct Rate {
   double us_per_frame = 0;
   double cpu_percent = 0;
+  double submit_us = 0, wait_us = 0;  ///< of the calling thread, a frame
 };
 
 /// Runs `submit(n)` and `wait(n)` with `depth` frames in flight, a fifth of them to warm up.
 template <class Submit, class Wait>
 Rate measure(std::size_t count, std::size_t depth, Submit&& submit, Wait&& wait) {
   Clock::time_point start;
+  Clock::duration submitting{}, waiting{};
   double cpu = 0;
   for (std::size_t n = 0; n < count + depth; ++n) {
+    const auto begin = Clock::now();
     if (n >= depth) wait(n - depth);
-    if (n == count / 5) start = Clock::now(), cpu = cpu_seconds();
+    const auto waited = Clock::now();
+    if (n == count / 5) start = waited, cpu = cpu_seconds(), submitting = waiting = {};
     if (n < count) submit(n);
+    if (n > count / 5) waiting += waited - begin;
+    if (n >= count / 5) submitting += Clock::now() - waited;
   }
-  const double us = microseconds(Clock::now() - start);
-  return {us / static_cast<double>(count - count / 5), (cpu_seconds() - cpu) * 1e8 / us};
+  const double us = microseconds(Clock::now() - start), frames = static_cast<double>(count - count / 5);
+  return {us / frames, (cpu_seconds() - cpu) * 1e8 / us, microseconds(submitting) / frames,
+          microseconds(waiting) / frames};
 }
 
 /// The copies alone, by the copy engines: upload and download of the same frames in a graph for each slot,
@@ -196,6 +203,49 @@ int throughput(Processor& processor, int argc, char** argv) {
   return 0;
 }
 
+/// Where the time of a frame goes: the calling thread's share, and the GPU's parts by events of their own.
+int timeline(Processor& processor, int argc, char** argv) {
+  const std::string name = argc > 0 ? argv[0] : "gaussian";
+  const auto& c = cases[argc > 1 ? std::clamp(std::atoi(argv[1]), 0, 2) : 0];
+  FrameSettings settings;
+  if (!settings_named(name, settings)) return std::printf("no CUDA program of that filter\n"), 1;
+  const auto bytes = pack_frame(c.format, nullptr, nullptr);
+  const Frames frames(c.format, 20);
+  const std::size_t count = std::clamp<std::size_t>(std::size_t{400'000'000} / bytes * 5, 600, 15000);
+  std::printf(
+      "%s %s, microseconds a frame. submit, wait: the calling thread. in flight: depth x frame, from submit "
+      "to "
+      "the end of\nwait. GPU parts: by timing events in the graph, which make that run slower (events). "
+      "rest: "
+      "in flight less the GPU parts,\nthat is launch, queueing behind other frames and waking.\n"
+      "%-8s %5s %8s %8s %8s %10s %8s %8s %8s %8s %8s\n",
+      c.name, name.c_str(), "what", "depth", "frame", "submit", "wait", "in flight", "upload", "kernels",
+      "download", "rest", "events");
+  for (const int depth : {1, 2, 3, 4, 8}) {
+    const auto floor = copy_floor(frames, bytes, count, static_cast<std::size_t>(depth));
+    std::printf("%-8s %5d %8.1f %8.1f %8.1f %10.1f\n", "floor", depth, floor.us_per_frame, floor.submit_us,
+                floor.wait_us, depth * floor.us_per_frame);
+    const auto rate = processor_rate(processor, settings, frames, c.format, count, depth);
+    processor.set_timing(true);
+    processor.configure(c.format, depth);
+    double part[3] = {};
+    const auto timed = measure(
+        count, static_cast<std::size_t>(depth),
+        [&](std::size_t n) { processor.submit(frames.input(n), frames.output(n), settings); },
+        [&](std::size_t n) {
+          const auto report = processor.wait(n);
+          part[0] += report.upload_us, part[1] += report.kernel_us, part[2] += report.download_us;
+        });
+    processor.set_timing(false);
+    for (auto& p : part) p /= static_cast<double>(count);
+    std::printf("%-8s %5d %8.1f %8.1f %8.1f %10.1f %8.1f %8.1f %8.1f %8.1f %8.1f\n", "ours", depth,
+                rate.us_per_frame, rate.submit_us, rate.wait_us, depth * rate.us_per_frame, part[0], part[1],
+                part[2], depth * timed.us_per_frame - part[0] - part[1] - part[2], timed.us_per_frame);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 /// Frames at a fixed rate; one thread submits, another waits, as the element's two threads do.
 int latency(Processor& processor, int argc, char** argv) {
   const auto* filter = find_filter(argc > 0 ? argv[0] : "gaussian");
@@ -306,6 +356,7 @@ int main(int argc, char** argv) {
     if (mode == "throughput") return throughput(*processor, argc - 2, argv + 2);
     if (mode == "slices") return slices(*processor, argc - 2, argv + 2);
     if (mode == "latency") return latency(*processor, argc - 2, argv + 2);
+    if (mode == "timeline") return timeline(*processor, argc - 2, argv + 2);
   } catch (const Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 77;
@@ -313,6 +364,6 @@ int main(int argc, char** argv) {
   std::fprintf(stderr,
                "usage: processor-bench throughput [filter[:smoothed]...] | slices [count] | latency [filter "
                "[frames/s [frames [case]]]] | "
-               "churn [starts [caps-changes]]\n");
+               "timeline [filter [case]] | churn [starts [caps-changes]]\n");
   return 2;
 }

@@ -93,7 +93,8 @@ if wants median; then
 fi
 if wants throughput; then
   note "## Throughput of the library's own loop"; note ""
-  run "beside the copies alone" 600 "$tests/processor-bench" throughput ${QF_FILTERS:-none gaussian wavelet}
+  QF_LINES=60 run "beside the copies alone" 600 "$tests/processor-bench" throughput ${QF_FILTERS:-none gaussian wavelet}
+  run "timeline of small frames: which part waits for which" 120 "$tests/processor-bench" timeline gaussian 0
 fi
 if wants element; then
   note "## appsrc with the element's pool ! videodenoise ! fakesink"; note ""
