@@ -17,7 +17,7 @@ fs::path InputOutput::output_or(const std::string& suffix) const {
   if (!output.empty()) return output;
   const fs::path path(input);
   const auto extension = is_clip(path) ? path.extension().string() : output_extension(path);
-  return path.parent_path() / (path.stem().string() + suffix + extension);
+  return without_extension(path) += suffix + extension;
 }
 
 void with_name(const fs::path& path, const std::function<void()>& f) {
@@ -56,7 +56,7 @@ std::vector<InOut> plan_folder(const fs::path& folder, const fs::path& output) {
     const auto extension = output_extension(f.in);
     auto name = f.in.filename();
     if (extension != f.in.extension()) {
-      name.replace_extension(extension);
+      name = without_extension(name) += extension;
       if (taken.contains(name)) name = f.in.filename().string() + extension;
       taken.insert(name);
     }

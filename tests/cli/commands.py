@@ -3,6 +3,7 @@
 
 usage: commands.py QUIETFRAME
 """
+import gzip
 import json
 import pathlib
 import re
@@ -89,6 +90,29 @@ def write_dicom(path, width, height, photometric, allocated, stored, signed, pix
         data += short(0x28, number, value)
     data += element(0x7FE0, 0x10, b"OB" if allocated == 8 else b"OW", pixels)
     path.write_bytes(bytes(128) + b"DICM" + element(2, 0, b"UL", struct.pack("<I", len(meta))) + meta + data)
+
+
+def nifti(order, version, size, datatype, voxels, slope=0, inter=0, magic=None):
+    """A NIfTI file of one part, by hand; `size` is width, height, slices, volumes; `voxels` the bytes behind the header."""
+    header = bytearray(352 if version == 1 else 544)
+    dim, wide = [len(size), *size] + [1] * (7 - len(size)), version == 2
+    struct.pack_into(order + "i", header, 0, len(header) - 4)
+    struct.pack_into(order + ("8q" if wide else "8h"), header, 16 if wide else 40, *dim)
+    struct.pack_into(order + "h", header, 12 if wide else 70, datatype)
+    struct.pack_into(order + ("q" if wide else "f"), header, 168 if wide else 108, len(header))
+    struct.pack_into(order + ("2d" if wide else "2f"), header, 176 if wide else 112, slope, inter)
+    magic = magic or (b"n+2\0\r\n\x1a\n" if wide else b"n+1\0")
+    at = 4 if wide else 344
+    header[at:at + len(magic)] = magic
+    return bytes(header) + voxels
+
+
+def read_pfm(path):
+    """Rows of floats from the top."""
+    _, size, scale, body = path.read_bytes().split(b"\n", 3)
+    width, height = map(int, size.split())
+    values = struct.unpack(("<" if float(scale) < 0 else ">") + f"{width * height}f", body)
+    return [values[y * width:(y + 1) * width] for y in reversed(range(height))]
 
 
 def write_pgm(path, width, height, maxval, sample):
@@ -267,6 +291,66 @@ class Commands(unittest.TestCase):
         self.assertIn("2 frames", run("denoise", picture, code=3).stderr)
         write_dicom(picture, 3, 2, b"MONOCHROME2", 16, 12, 0, bytes(6))
         self.assertIn("3 of 6 pixels", run("denoise", picture, code=3).stderr)
+
+    def test_nifti_gives_its_middle_slice(self):
+        if "without nifticlib" in run("formats").stdout:
+            self.skipTest("this build is without nifticlib")
+        out, pgm = self.at / "o.pfm", self.at / "o.pgm"
+        first, middle, last = [0, 1, 2, 3, 4, 5], [900, 1, 1162, 17, 0, 9], [2, 2, 2, 2, 2, 2]
+
+        def codes(file, name="in.nii"):
+            (self.at / name).write_bytes(file)
+            run("denoise", self.at / name, "--filter", "none", "-q", "-o", pgm)
+            top, samples = read_pnm(pgm)
+            return top, list(struct.unpack(f">{len(samples) // (1 if top < 256 else 2)}" + ("B" if top < 256 else "H"), samples))
+
+        for order in "<>":
+            for version in (1, 2):
+                def volume(values, kind, datatype, size=(3, 2, 3), **more):
+                    return nifti(order, version, size, datatype, struct.pack(f"{order}{len(values)}{kind}", *values), **more)
+                whole = first + middle + last
+                for kind, datatype in (("h", 4), ("H", 512), ("i", 8), ("I", 768), ("q", 1024), ("Q", 1280)):
+                    self.assertEqual(codes(volume(whole, kind, datatype)), (2047, middle), kind)
+                self.assertEqual(codes(volume(whole, "h", 4, slope=2, inter=1)), (4095, [2 * v + 1 for v in middle]))
+                self.assertEqual(codes(gzip.compress(volume(whole, "h", 4)), "in.nii.gz"), (2047, middle))
+                members = volume(whole, "h", 4)  # as programs write that pack in parallel
+                self.assertEqual(codes(gzip.compress(members[:400]) + gzip.compress(members[400:])), (2047, middle))
+                self.assertEqual(codes(volume(whole + [30000] * 18, "h", 4, (3, 2, 3, 2))), (2047, middle))  # first volume
+                self.assertEqual(codes(volume([-2048, -1, 0, 1, 7, 2047], "h", 4, (3, 2))), (4095, [0, 2047, 2048, 2049, 2055, 4095]))
+                self.assertEqual(codes(volume([-5, 0, 127, 1, 2, 3], "b", 256, (3, 2))), (255, [123, 128, 255, 129, 130, 131]))
+                self.assertEqual(codes(volume([5, 0, 100, 1, 2, 3], "B", 2, (3, 2))), (255, [5, 0, 100, 1, 2, 3]))
+                for kind, datatype, values, more, expected in (
+                        ("f", 16, [0, -1, 6, float("nan"), 3, float("inf")], {}, [0, -1 / 8, 6 / 8, 0, 3 / 8, 0]),
+                        ("d", 64, [0, 0.25, 0.125, 0, 0, 0], {}, [0, 1, 0.5, 0, 0, 0]),
+                        ("h", 4, [0, 4, 8, 2, 1, 0], {"slope": 0.5, "inter": 0.25}, [0.25 / 8, 2.25 / 8, 4.25 / 8, 1.25 / 8, 0.75 / 8, 0.25 / 8]),
+                        ("i", 8, [0, 65536, 2, 0, 0, 0], {}, [0, 1, 2 / 65536, 0, 0, 0])):
+                    (self.at / "in.nii").write_bytes(volume(values, kind, datatype, (3, 2), **more))
+                    run("denoise", self.at / "in.nii", "--filter", "none", "-q", "-o", out)
+                    self.assertEqual([v for row in read_pfm(out) for v in row], expected)
+                (self.at / "in.nii").write_bytes(nifti(order, version, (2, 2), 128, bytes(range(12))))
+                run("denoise", self.at / "in.nii", "--filter", "none", "-q", "-o", self.at / "o.ppm")
+                self.assertEqual((self.at / "o.ppm").read_bytes()[-12:], bytes(range(12)))
+                for remedy, file in (("truncated NIfTI: 35 of the 36 bytes", volume(whole, "h", 4)[:-1]),
+                                     ("ends inside its header", volume(whole, "h", 4)[:347] if version == 1 else volume(whole, "h", 4)[:400]),
+                                     ("COMPLEX64", volume(whole, "h", 32)), ("1999", volume(whole, "h", 1999)),
+                                     ("no sense", volume(whole, "h", 4, (3, 0, 3))), ("taken for damage", volume(whole, "h", 4, (32767, 12000, 30000))),
+                                     ("in two files", volume(whole, "h", 4, magic=b"ni1\0" if version == 1 else b"ni2\0\r\n\x1a\n"))):
+                    (self.at / "bad.nii").write_bytes(file)
+                    result = run("denoise", self.at / "bad.nii", code=3)
+                    self.assertIn(remedy, result.stderr)
+                    self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+                    (self.at / "bad.nii.gz").write_bytes(gzip.compress(file))
+                    self.assertIn(remedy, run("denoise", self.at / "bad.nii.gz", code=3).stderr)
+                (self.at / "bad.nii.gz").write_bytes(gzip.compress(volume(whole, "h", 4))[:-20])
+                self.assertIn("NIfTI", run("denoise", self.at / "bad.nii.gz", code=3).stderr)
+        self.assertEqual(codes(gzip.compress(nifti("<", 1, (3, 2), 4, struct.pack("<6h", *middle))), "scan.nii.gz")[1], middle)
+        if "without libtiff" not in run("formats").stdout:  # what cannot be written as NIfTI is written as TIFF
+            run("denoise", self.at / "scan.nii.gz", "-q")
+            self.assertTrue((self.at / "scan_output.tif").exists())
+            (self.at / "scans").mkdir()
+            shutil.copy(self.at / "scan.nii.gz", self.at / "scans")
+            run("denoise", self.at / "scans", "-q")
+            self.assertEqual([p.name for p in (self.at / "scans" / "output").iterdir()], ["scan.tif"])
 
     def test_folder(self):
         folder = self.at / "folder"

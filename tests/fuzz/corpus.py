@@ -4,6 +4,7 @@
 usage: corpus.py TARGET FOLDER                 writes the seeds, for libFuzzer to start from
        corpus.py TARGET --replay REPLAY        runs REPLAY over the seeds, and over cut and damaged copies of them
 """
+import gzip
 import pathlib
 import random
 import struct
@@ -87,6 +88,24 @@ def tiff(order, bits, samples, data, *more):
     return order + struct.pack(e + "HI", 42, 8 + len(data)) + data + table + bytes(4)
 
 
+def nifti(order, datatype, voxels, slope=0):
+    """NIfTI-1 of 2 x 2 x 2 voxels."""
+    header = bytearray(352)
+    struct.pack_into(order + "i", header, 0, 348)
+    struct.pack_into(order + "8h", header, 40, 3, 2, 2, 2, 1, 1, 1, 1)
+    struct.pack_into(order + "h", header, 70, datatype)
+    struct.pack_into(order + "ff", header, 108, 352, slope)
+    return bytes(header[:344]) + b"n+1\0" + bytes(4) + voxels
+
+
+def nifti2():
+    header = bytearray(544)
+    struct.pack_into("<i8s2h", header, 0, 540, b"n+2\0\r\n\x1a\n", 16, 32)
+    struct.pack_into("<9q", header, 16, 3, 2, 2, 2, 1, 1, 1, 1, 0)
+    struct.pack_into("<q", header, 168, 544)
+    return bytes(header) + struct.pack("<8f", *range(8))
+
+
 def picture():
     yield png(0, 8, [bytes(range(3))] * 2)
     yield png(0, 1, [b"\xa0"] * 3)
@@ -99,6 +118,11 @@ def picture():
     yield from pnm()
     yield bytes(128) + b"DICM" + bytes(40)
     yield bytes(344) + b"n+1\0" + bytes(10)
+    yield nifti("<", 4, struct.pack("<8h", *range(-4, 4)))
+    yield nifti(">", 16, struct.pack(">8f", *range(8)), 0.5)
+    yield nifti("<", 128, bytes(range(24)))
+    yield nifti2()
+    yield gzip.compress(nifti("<", 512, bytes(16)), mtime=0)
 
 
 SEEDS = {"pnm": pnm, "y4m": y4m, "values": values, "options": options, "picture": picture}

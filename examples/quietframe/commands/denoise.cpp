@@ -217,7 +217,7 @@ ExitCode denoise(const Options& o) {
     return denoise_pictures(o, plan_folder(input, output), true);
   }
   auto output = o.files.output_or("_output");
-  if (fs::is_directory(output)) output /= input.stem().string() + output_extension(input);
+  if (fs::is_directory(output)) output /= without_extension(input.filename()) += output_extension(input);
   check_can_write(output);
   return denoise_pictures(o, {{input, output}}, false);
 }

@@ -23,6 +23,12 @@ bool is_png(Bytes b) { return head_text(b, png_magic.size()) == png_magic; }
 
 bool is_dicom(Bytes b) { return b.size() >= 132 && head_text(b.subspan(128), 4) == "DICM"; }
 
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 bool is_tiff(Bytes b) {
   if (is_dicom(b)) return false;  // whose preamble may be a TIFF header
   const auto t = head_text(b, 4);
@@ -31,12 +37,6 @@ bool is_tiff(Bytes b) {
 }
 
 bool is_jpeg(Bytes b) { return head_text(b, 3) == "\xff\xd8\xff"; }
-
-bool is_nifti(Bytes b) {
-  if (b.size() < 348) return false;
-  const auto magic = head_text(b.subspan(344), 3);
-  return magic == "n+1" || magic == "ni1";
-}
 
 bool is_gzip(Bytes b) { return head_text(b, 2) == "\x1f\x8b"; }
 
@@ -73,6 +73,31 @@ constexpr Codec dicom_row = {"DICOM",  "dcm",   "not in this build, which was ma
                              is_dicom, nullptr, nullptr};
 #endif
 
+#ifdef QF_HAVE_NIFTI
+#ifdef QF_HAVE_TIFF
+constexpr auto nifti_output = ".tif";  // which holds float
+#else
+constexpr auto nifti_output = ".png";
+#endif
+constexpr Codec nifti_row = {"NIfTI",
+                             "nii nii.gz",
+                             "read: the middle slice (third axis) of the first volume, its rows as they are "
+                             "stored; values are scaled by "
+                             "scl_slope and scl_inter. Whole values of up to 16 bits are kept in the fewest "
+                             "bits, at least 8, that hold the "
+                             "volume, the least of signed ones at 0; others are float, divided by the least "
+                             "power of two that is not below "
+                             "the volume's greatest. RGB24 and RGBA32 are colour (written as TIFF)",
+                             nifti::matches,
+                             nifti::decode,
+                             nullptr,
+                             nifti_output};
+#else
+constexpr Codec nifti_row = {
+    "NIfTI",          "nii nii.gz", "not in this build, which was made without nifticlib",
+    nifti::is_header, nullptr,      nullptr};
+#endif
+
 constexpr Codec codecs[] = {
     {"PNG", "png",
      "read and written: gray, RGB and alpha of 8 and 16 bits; paletted and interlaced files are read, "
@@ -87,17 +112,14 @@ constexpr Codec codecs[] = {
     tiff_row,
     jpeg_row,
     dicom_row,
-    {"NIfTI", "nii", "not supported; write its slices as TIFF, for instance with nibabel and tifffile",
-     is_nifti, nullptr, nullptr},
-    {"gzip", "gz", "not supported; unpack it first, or where it is a NIfTI, write its slices as TIFF",
-     is_gzip, nullptr, nullptr},
+    nifti_row,
+    {"gzip", "gz", "not supported; unpack it first", is_gzip, nullptr, nullptr},
 };
 
 std::string lower_extension(const fs::path& path) {
-  auto e = path.extension().string();
+  auto e = full_extension(path);
   if (!e.empty()) e.erase(0, 1);
-  std::ranges::transform(e, e.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return e;
+  return lower(e);
 }
 
 bool has_extension(const Codec& codec, std::string_view extension) {
@@ -122,6 +144,13 @@ struct CloseFile {
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
 }  // namespace
+
+namespace nifti {
+bool is_header(Bytes b) {
+  const auto magic_at = [&](std::size_t at) { return b.size() < at + 3 ? "" : head_text(b.subspan(at), 3); };
+  return magic_at(344) == "n+1" || magic_at(344) == "ni1" || magic_at(4) == "n+2" || magic_at(4) == "ni2";
+}
+}  // namespace nifti
 
 std::span<const Codec> all_codecs() { return codecs; }
 
@@ -184,11 +213,22 @@ void write_picture(const fs::path& path, const Picture& picture) {
   write_file(path, by_extension(path)->encode(picture, lower_extension(path)));
 }
 
+std::string full_extension(const fs::path& path) {
+  const auto last = path.extension().string(), before = path.stem().extension().string();
+  return lower(before + last) == ".nii.gz" ? before + last : last;
+}
+
+fs::path without_extension(const fs::path& path) {
+  auto name = path.filename().string();
+  return path.parent_path() / name.erase(name.size() - full_extension(path).size());
+}
+
 bool looks_like_picture(const fs::path& path) { return by_extension(path) != nullptr; }
 
 std::string output_extension(const fs::path& path) {
   const auto* codec = by_extension(path);
-  return codec && codec->encode && lower_extension(path) != "pbm" ? path.extension().string() : ".png";
+  if (!codec) return ".png";
+  return codec->encode && lower_extension(path) != "pbm" ? path.extension().string() : codec->instead;
 }
 
 }  // namespace quietframe::cli

@@ -20,6 +20,7 @@ struct Codec {
   bool (*matches)(Bytes head);    ///< by the first bytes of a file
   Picture (*decode)(Bytes file);  ///< null: cannot be read
   std::vector<std::byte> (*encode)(const Picture&, std::string_view extension);  ///< null: cannot be written
+  const char* instead = ".png";  ///< what is written where this cannot be
 };
 
 /// Rows for what this build cannot do are in it too, with null functions and the reason in `what`.
@@ -40,8 +41,12 @@ void write_picture(const std::filesystem::path& path, const Picture& picture);
 void check_can_write(const std::filesystem::path& path);
 /// Whether a file of this name would be looked at when a folder is read.
 bool looks_like_picture(const std::filesystem::path& path);
-/// The extension (with dot) under which the result of a picture called `path` is written: its own, or ".png"
-/// where that format is only read.
+/// The extension of a name with its dot, ".nii.gz" whole.
+std::string full_extension(const std::filesystem::path& path);
+/// The path less its full_extension.
+std::filesystem::path without_extension(const std::filesystem::path& path);
+/// The extension (with dot) under which the result of a picture called `path` is written: its own, or that of
+/// another format where that one is only read.
 std::string output_extension(const std::filesystem::path& path);
 
 /// Head of the bytes as text, for comparing with magic numbers.
@@ -68,5 +73,10 @@ Picture decode(Bytes file);
 namespace dicom {
 Picture decode(Bytes file);
 }  // namespace dicom
+namespace nifti {
+bool is_header(Bytes head);  ///< by its magic number, of one file or two
+bool matches(Bytes file);    ///< looks into gzip too
+Picture decode(Bytes file);
+}  // namespace nifti
 
 }  // namespace quietframe::cli
