@@ -4,7 +4,8 @@
 packages_build="g++ meson ninja-build pkg-config python3 libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
   libhwy-dev libcli11-dev libfmt-dev libpng-dev libtiff-dev libjpeg-dev"
 packages_run="gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav"
-packages_tests="libgtest-dev libbenchmark-dev libdcmtk-dev libnifti2-dev python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-pil python3-matplotlib ffmpeg"
+packages_tests="libgtest-dev libbenchmark-dev libdcmtk-dev libnifti2-dev python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-pil python3-matplotlib ffmpeg
+  xvfb xdotool"
 packages_lint="clang-format clang-tidy binutils"
 
 # install_packages NAME...: installs what is missing, and says what that is. Needs root or sudo only then.

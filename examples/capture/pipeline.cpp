@@ -58,10 +58,12 @@ std::string CaptureApp::describe() const {
   const std::string denoise =
       fmt::format("videodenoise name=denoise filter={} backend={}", options_.filter, options_.backend);
   if (options_.headless && !options_.split) return source_part() + " ! " + denoise + output_part();
-  // The preview lays the output over the input; in split view only its right half.
+  // The preview lays the output over the input; in split view only its right half. It begins with the first
+  // frame: a compositor that begins before it has none to take its size from, and the window would be of 1x1.
   const char* sink = options_.headless ? "fakesink name=screen sync=true" : "autovideosink name=screen";
   return fmt::format(
-      "compositor name=view sink_0::zorder=1 sink_1::zorder=2 ! videoconvert ! {} {} ! tee name=in ! "
+      "compositor name=view start-time-selection=first sink_0::zorder=1 sink_1::zorder=2 ! videoconvert ! {} "
+      "{} ! tee name=in ! "
       "queue max-size-buffers=4 ! {}{} in. ! queue leaky=downstream max-size-buffers=4 ! videoconvert ! "
       "view.sink_0",
       sink, source_part(), denoise, output_part());
