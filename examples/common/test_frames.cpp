@@ -31,11 +31,15 @@ void draw_channel(const GroupView& group, int channel, int number, ThreadPool& p
   std::vector<float> levels(w * static_cast<std::size_t>(group.height));
   const ImageView<float> plane{levels.data(), group.width, group.height,
                                static_cast<std::ptrdiff_t>(w * sizeof(float))};
-  for (int y = 0; y < group.height; ++y)
+  std::vector<double> across(w);
+  for (int x = 0; x < group.width; ++x)
+    across[static_cast<std::size_t>(x)] =
+        70 * std::sin(2 * std::numbers::pi * (x + 3 * number + 40 * channel) / 64);
+  for (int y = 0; y < group.height; ++y) {
+    const double down = std::cos(2 * std::numbers::pi * y / 96);
     for (int x = 0; x < group.width; ++x)
-      plane.row(y)[x] = static_cast<float>(
-          128 + 70 * std::sin(2 * std::numbers::pi * (x + 3 * number + 40 * channel) / 64) *
-                    std::cos(2 * std::numbers::pi * y / 96));
+      plane.row(y)[x] = static_cast<float>(128 + across[static_cast<std::size_t>(x)] * down);
+  }
   add_noise(as_const(plane), plane, noise,
             {1, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(channel)}, pool);
   const auto c = static_cast<std::size_t>(channel);

@@ -5,6 +5,7 @@
 #include <gst/app/gstappsrc.h>
 
 #include <algorithm>
+#include <map>
 
 #include "common/denoise_stats.hpp"
 #include "common/test_frames.hpp"
@@ -14,7 +15,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t ring_frames = 8;  // different frames that are fed in turn
-constexpr auto warm_up_timeout = std::chrono::seconds(60);
+constexpr auto first_frame_timeout = std::chrono::seconds(60);
+// What may pass between the first frame and the end of the measurement, beside the measurement itself: other
+// streams that are built meanwhile, and the warm-up.
+constexpr double most_seconds_before = 120;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
@@ -23,7 +27,7 @@ std::int64_t now_ns() {
 // Room for every frame of the run; without a rate, for as many as a fast part may take.
 std::size_t room_for(const StreamRequest& r) {
   const double rate = r.rate > 0 ? r.rate : 20000;
-  return static_cast<std::size_t>((r.seconds * 1.2 + r.warmup + 30) * rate) + 16;
+  return static_cast<std::size_t>((r.seconds * 1.2 + most_seconds_before) * rate) + 16;
 }
 
 std::string describe(const StreamRequest& r) {
@@ -35,6 +39,29 @@ std::string describe(const StreamRequest& r) {
       "appsrc name=source format=time max-buffers=2 max-bytes=0 {} ! bin.( name=part {} ) ! "
       "fakesink name=sink sync={} qos={} enable-last-sample=false",
       queue, r.part, r.sync, r.sync);
+}
+
+// The frames that all streams of this layout are fed with: drawn at the first call and kept, because drawing
+// takes longer than copying.
+const std::vector<Owned<GstBuffer>>& drawn_frames(const GstVideoInfo& info) {
+  static std::map<std::string, std::vector<Owned<GstBuffer>>> all;
+  auto& frames = all[fmt::format("{} {}x{}", gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)),
+                                 GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info))];
+  while (frames.size() < ring_frames) {
+    frames.emplace_back(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+    draw_test_frame(frames.back().get(), info, static_cast<int>(frames.size()) - 1);
+  }
+  return frames;
+}
+
+void copy_frame(GstBuffer* to, GstBuffer* from, GstVideoInfo info) {
+  GstVideoFrame read, written;
+  const bool readable = gst_video_frame_map(&read, &info, from, GST_MAP_READ) != FALSE;
+  const bool writable = gst_video_frame_map(&written, &info, to, GST_MAP_WRITE) != FALSE;
+  const bool copied = readable && writable && gst_video_frame_copy(&written, &read) != FALSE;
+  if (writable) gst_video_frame_unmap(&written);
+  if (readable) gst_video_frame_unmap(&read);
+  if (!copied) throw PipelineError("a test frame cannot be written");
 }
 
 // The one pad of a kind that an element with a single input and output has; null where there are more or
@@ -69,7 +96,7 @@ Stream::Stream(const StreamRequest& request)
   make_frames(false);
   pipeline_.set_state(GST_STATE_PLAYING);
   try {
-    warm_up();
+    begin();
   } catch (...) {
     gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
     throw;
@@ -135,14 +162,14 @@ void Stream::make_frames(bool offered) {
   const Owned<GstBufferPool> pool = offered ? offered_pool() : nullptr;
   if (offered && !pool) return;
   std::vector<Owned<GstBuffer>> made;
-  for (std::size_t i = 0; i < ring_frames; ++i) {
+  for (const auto& drawn : drawn_frames(info_)) {
     GstBuffer* buffer = nullptr;
     if (!pool)
       buffer = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
     else if (gst_buffer_pool_acquire_buffer(pool.get(), &buffer, nullptr) != GST_FLOW_OK)
       throw PipelineError("the pool that was offered gives no buffer");
     made.emplace_back(buffer);
-    draw_test_frame(buffer, info_, static_cast<int>(i));
+    copy_frame(buffer, drawn.get(), info_);
   }
   frames_ = std::move(made);
 }
@@ -156,10 +183,10 @@ void Stream::push(std::uint64_t number) {
 }
 
 // The first frame negotiates and allocates; when it is through, the part can be asked for its memory.
-void Stream::warm_up() {
+void Stream::begin() {
   push(0);
   pushed_ = 1;
-  const auto deadline = Clock::now() + warm_up_timeout;
+  const auto deadline = Clock::now() + first_frame_timeout;
   while (arrived_ == 0) {
     check();
     if (Clock::now() > deadline) throw PipelineError("no frame came through within a minute");
@@ -172,12 +199,16 @@ void Stream::warm_up() {
     first_pts_ = running > duration_ ? running - duration_ : 0;  // the next frame is number 1
   }
   feeder_ = std::thread([this] { feed(); });
-  std::this_thread::sleep_for(std::chrono::duration<double>(request_.warmup));
 }
 
 void Stream::feed() {
   const std::uint64_t first = pushed_;
-  const auto start = Clock::now();
+  auto start = Clock::now();
+  if (request_.phase >= 0) {
+    const auto interval = std::chrono::nanoseconds(duration_);
+    const auto offset = std::chrono::duration_cast<std::chrono::nanoseconds>(interval * request_.phase);
+    start += interval - (start.time_since_epoch() - offset) % interval;
+  }
   for (std::uint64_t n = first; !stopping_ && n < most_frames_; ++n) {
     if (request_.rate > 0)
       std::this_thread::sleep_until(start + std::chrono::nanoseconds(duration_ * (n - first)));
@@ -204,7 +235,7 @@ void Stream::start() {
   started_ = Clock::now();
 }
 
-StreamResult Stream::finish() {
+StreamResult Stream::finish(double window_seconds) {
   StreamResult result;
   stopping_ = true;
   feeder_.join();
@@ -218,12 +249,24 @@ StreamResult Stream::finish() {
     result.memory = stats.memory;
   }
   gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
+  const auto started_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(started_.time_since_epoch()).count();
   for (std::size_t p = 1; p < points_.size(); ++p) result.legs.push_back({points_[p]->name, {}});
   result.pushed = pushed_ - first_measured_;
   for (std::uint64_t n = first_measured_; n < pushed_; ++n) {
+    Window* window = nullptr;
+    if (window_seconds > 0) {
+      const double at = static_cast<double>(points_[0]->stamp[n] - started_ns) * 1e-9;
+      const auto index = static_cast<std::size_t>(std::max(at, 0.) / window_seconds);
+      if (index >= result.windows.size()) result.windows.resize(index + 1);
+      window = &result.windows[index];
+      ++window->pushed;
+    }
     if (points_.back()->stamp[n] == 0) continue;
     ++result.arrived;
-    result.whole.add(static_cast<double>(points_.back()->stamp[n] - points_[0]->stamp[n]) * 1e-3);
+    const double us = static_cast<double>(points_.back()->stamp[n] - points_[0]->stamp[n]) * 1e-3;
+    result.whole.add(us);
+    if (window) window->times.add(us);
     for (std::size_t p = 1; p < points_.size(); ++p)
       if (points_[p]->stamp[n] != 0 && points_[p - 1]->stamp[n] != 0)
         result.legs[p - 1].times.add(static_cast<double>(points_[p]->stamp[n] - points_[p - 1]->stamp[n]) *

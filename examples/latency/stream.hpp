@@ -18,11 +18,18 @@ struct StreamRequest {
   std::string format = "GRAY8";
   int width = 512, height = 512;
   double rate = 60;     ///< frames per second; 0: as fast as it goes
-  double seconds = 10;  ///< measured
-  double warmup = 1;    ///< seconds before that
+  double seconds = 10;  ///< measured, at most
+  double phase = -1;    ///< when in a frame's interval frames are pushed, 0..1 of it by the monotonic clock;
+                        ///< below 0: at any
   bool sync = false;    ///< the sink waits for the clock, as a display does
   bool offered_memory =
       true;  ///< write frames into memory that the part offers, as a camera driver may; else into malloc's
+};
+
+/// What was pushed in one of the parts of a measurement that it is cut into by time.
+struct Window {
+  Times times;  ///< of the frames that arrived
+  std::uint64_t pushed = 0;
 };
 
 /// The time between two points that a frame passes.
@@ -34,6 +41,7 @@ struct Leg {
 struct StreamResult {
   Times whole;            ///< from being handed to the source element to arriving at the sink
   std::vector<Leg> legs;  ///< the parts of that, in order
+  std::vector<Window> windows;
   std::uint64_t pushed = 0, arrived = 0;
   double seconds = 0;           ///< that were measured
   std::string backend, memory;  ///< of a videodenoise in the part
@@ -41,7 +49,7 @@ struct StreamResult {
 
 class Stream {
  public:
-  /// Builds, starts and warms up. Throws PipelineError.
+  /// Builds and starts; frames flow when it returns. Throws PipelineError.
   explicit Stream(const StreamRequest& request);
   ~Stream();
   Stream(const Stream&) = delete;
@@ -49,12 +57,13 @@ class Stream {
 
   /// Throws PipelineError if the pipeline has failed.
   void check() const { pipeline_.throw_error(); }
-  /// Feeds, measured from now on, until finish().
+  /// What is pushed from now on is measured, until finish().
   void start();
   /// Frames that have arrived since start().
   std::uint64_t arrived() const { return arrived_; }
-  /// Ends the stream, waits for the last frame and adds everything up.
-  StreamResult finish();
+  /// Ends the stream, waits for the last frame and adds everything up, in windows of so many seconds (0: no
+  /// windows).
+  StreamResult finish(double window_seconds = 0);
 
  private:
   struct Point {
@@ -69,7 +78,7 @@ class Stream {
   void make_frames(bool offered);
   Owned<GstBufferPool> offered_pool() const;
   void push(std::uint64_t number);
-  void warm_up();
+  void begin();
   void feed();
   std::uint64_t number_of(GstBuffer* buffer) const;
   static GstPadProbeReturn on_buffer(GstPad* pad, GstPadProbeInfo* info, gpointer point);
