@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails when README.md names a test that is in no source here, or a row names none.
+"""Fails when the first table of README.md names a test that is in no source here, or a row names none.
 
 usage: check_list.py FOLDER
 """
+import itertools
 import pathlib
 import re
 import sys
@@ -12,7 +13,9 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     sources = "".join(p.read_text(encoding="utf-8") for p in sorted(folder.glob("*_test.cpp")))
     tests = {".".join(m) for m in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", sources, re.MULTILINE)}
-    rows = [r for r in (folder / "README.md").read_text(encoding="utf-8").splitlines() if r.startswith("|")][2:]
+    lines = iter((folder / "README.md").read_text(encoding="utf-8").splitlines())
+    table = itertools.takewhile(lambda r: r.startswith("|"), itertools.dropwhile(lambda r: not r.startswith("|"), lines))
+    rows = list(table)[2:]
     wrong = []
     for row in rows:
         named = [n.strip() for n in row.rstrip("| ").rsplit("|", 1)[1].split(",")]
