@@ -10,7 +10,8 @@ using namespace cuda;
 
 // Per displacement and pixel a row that enters and one that leaves cost 4 operations, the sum across 2 to 3,
 // the weight 2, and the totals 2 + 2 C, whatever the patch radius. Column sums start from nothing every R
-// rows, at multiples of R, so that rounding neither accumulates nor depends on tiles.
+// rows, at multiples of R, so that rounding neither accumulates nor depends on tiles. Without the pixel
+// itself (Max) they start anew every row: weights far below one show the rounding of rows that came and went.
 
 // Adds or takes away one row of squared differences: columns[d][i] belongs to pixel i and displacement d.
 template <int C, int D, int Sign>
@@ -50,7 +51,7 @@ __device__ void weigh_row(const float* here, const float* there, int plane, cons
     sum_across<S>(columns[d], ssd);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float w = weighting(ssd[i]);
+      const float w = Max ? weighting.precise(ssd[i]) : weighting(ssd[i]);
       part.weight[i] += w;
       if constexpr (Max) part.largest[i] = fmaxf(part.largest[i], w);
 #pragma unroll
@@ -97,10 +98,15 @@ __global__ void __launch_bounds__(threads, 3)
     for (int dy = steps.first_dy(f); dy <= steps.last_dy(f); ++dy)
       for (int group = 0; group < strip.groups; group += G) {
         const float* there = searched + dy * strip.pitch + 4 * group;
-        float columns[D][4] = {};
+        float columns[D][4];
+        const auto start = [&](int row) {
+#pragma unroll
+          for (auto& column : columns) column[0] = column[1] = column[2] = column[3] = 0.f;
 #pragma unroll 1
-        for (int r = 0; r < 2 * S; ++r)
-          add_row<C, D, 1>(here + r * strip.pitch, there + r * strip.pitch, plane, columns);
+          for (int r = row; r < row + 2 * S; ++r)
+            add_row<C, D, 1>(here + r * strip.pitch, there + r * strip.pitch, plane, columns);
+        };
+        start(0);
 #pragma unroll 1
         for (int r = 0; r < R; ++r) {
           const int enters = (r + 2 * S) * strip.pitch, row = (r + S) * strip.pitch;
@@ -110,7 +116,10 @@ __global__ void __launch_bounds__(threads, 3)
           weigh_row<C, S, D, Max>(here + row, there + row, plane, columns, 4 * group - strip.lead, a,
                                   f == 0 && dy == 0, weighting, totals);
           totals.store(totals_at + r * strip_width, totals_plane);
-          add_row<C, D, -1>(here + r * strip.pitch, there + r * strip.pitch, plane, columns);
+          if constexpr (Max)
+            start(r + 1);
+          else
+            add_row<C, D, -1>(here + r * strip.pitch, there + r * strip.pitch, plane, columns);
         }
       }
   }

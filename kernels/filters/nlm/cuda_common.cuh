@@ -41,9 +41,21 @@ struct Weighting {
     offset = per_level * 2.f * scene.params.sigma * scene.params.sigma;
     exclude_own = scene.params.centre_weight == CentreWeight::max;
   }
-  __device__ float operator()(float ssd) const {
+  __device__ float operator()(float ssd) const { return exp2(fminf(fmaf(ssd, -scale, offset), 0.f)); }
+
+  /// The same with the exponent's fraction rounded on its own. Without the pixel itself all weights of a
+  /// window may be near 2^-60; in one float such an exponent is off by 2^-19, which moves a mean of
+  /// differences of 100 levels by more than 1e-4.
+  __device__ float precise(float ssd) const {
+    const float whole = rintf(fminf(fmaf(ssd, -scale, offset), 0.f));
+    const float fraction = fminf(fmaf(ssd, -scale, -whole) + offset, -whole);
+    return exp2(fraction) * exp2(whole);
+  }
+
+ private:
+  static __device__ float exp2(float exponent) {
     float w;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(w) : "f"(fminf(fmaf(ssd, -scale, offset), 0.f)));
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(w) : "f"(exponent));
     return w;
   }
 };

@@ -20,6 +20,29 @@ struct Shape {
   QF_HD int tile_floats(int channels) const { return channels * rows * pitch; }
 };
 
+// Sums of squares: in one float, or with what rounding takes from the sum of the rows kept beside it. A
+// weight far below one is as exact as its exponent, which is proportional to the sum.
+struct PlainSum {
+  float total = 0.f;
+
+  __device__ void add(float d) { total = fmaf(d, d, total); }
+  __device__ void end_row() {}
+  __device__ float value() const { return total; }
+};
+
+struct PreciseSum {
+  float row = 0.f, total = 0.f, lost = 0.f;
+
+  __device__ void add(float d) { row = fmaf(d, d, row); }
+  __device__ void end_row() {
+    const float sum = total + row, added = sum - total;
+    lost += (total - (sum - added)) + (row - added);
+    total = sum;
+    row = 0.f;
+  }
+  __device__ float value() const { return total + lost; }
+};
+
 // Sum of squared differences between a patch and the patch whose first sample is at `there`.
 template <int C, int S>
 struct Patch {
@@ -34,18 +57,18 @@ struct Patch {
 #pragma unroll
         for (int i = 0; i < side; ++i) own[c][j][i] = first[c * plane + j * pitch + i];
   }
+  template <class Sum>
   __device__ float distance(const float* there, int pitch, int plane) const {
-    float ssd = 0.f;
+    Sum ssd;
 #pragma unroll
     for (int c = 0; c < C; ++c)
 #pragma unroll
-      for (int j = 0; j < side; ++j)
+      for (int j = 0; j < side; ++j) {
 #pragma unroll
-        for (int i = 0; i < side; ++i) {
-          const float d = own[c][j][i] - there[c * plane + j * pitch + i];
-          ssd = fmaf(d, d, ssd);
-        }
-    return ssd;
+        for (int i = 0; i < side; ++i) ssd.add(own[c][j][i] - there[c * plane + j * pitch + i]);
+        ssd.end_row();
+      }
+    return ssd.value();
   }
 };
 
@@ -55,19 +78,29 @@ struct Patch<C, any_patch> {
   int side;
 
   __device__ Patch(const float* at, int, int, int radius) : first(at), side(2 * radius + 1) {}
+  template <class Sum>
   __device__ float distance(const float* there, int pitch, int plane) const {
-    float ssd = 0.f;
+    Sum ssd;
 #pragma unroll
     for (int c = 0; c < C; ++c)
-      for (int j = 0; j < side; ++j)
+      for (int j = 0; j < side; ++j) {
         for (int i = 0; i < side; ++i) {
           const int at = c * plane + j * pitch + i;
-          const float d = first[at] - there[at];
-          ssd = fmaf(d, d, ssd);
+          ssd.add(first[at] - there[at]);
         }
-    return ssd;
+        ssd.end_row();
+      }
+    return ssd.value();
   }
 };
+
+template <int C, int S>
+__device__ float weigh(const Weighting& weighting, const Patch<C, S>& patch, const float* there, int pitch,
+                       int plane) {
+  if (weighting.exclude_own)  // the same for all threads
+    return weighting.precise(patch.template distance<PreciseSum>(there, pitch, plane));
+  return weighting(patch.template distance<PlainSum>(there, pitch, plane));
+}
 
 template <int C, int S>
 __global__ void __launch_bounds__(threads) direct(const __grid_constant__ Scene scene) {
@@ -100,7 +133,7 @@ __global__ void __launch_bounds__(threads) direct(const __grid_constant__ Scene 
       for (int dx = -a; dx <= a; ++dx) {
         if (f == 0 && dy == 0 && dx == 0) continue;
         const float* there = tiles + f * shape.tile_floats(C) + first + dy * shape.pitch + dx;
-        const float w = weighting(patch.distance(there, shape.pitch, plane));
+        const float w = weigh(weighting, patch, there, shape.pitch, plane);
         row_weight += w;
         largest = fmaxf(largest, w);
 #pragma unroll
