@@ -9,78 +9,104 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cuda='video/x-raw(memory:CUDAMemory)'
-passed=0 failed=0
 
-verdict() {
-  if [ "$2" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-  echo "$2: $1"
-}
+# Each group of pipelines that shares its wanted bytes runs in a folder of its own, $jobs of them at once: a pipeline's
+# start costs more than its frames.
+jobs=${QF_JOBS:-8}
 
-# play NAME PIPELINE...: runs it into $folder/NAME.
+# play NAME PIPELINE...: runs it into NAME in the current folder.
 play() {
   local name=$1
   shift
-  timeout 60 gst-launch-1.0 -q "$@" ! filesink location="$folder/$name" >"$folder/log" 2>&1 && return
-  grep -m3 -iE 'error|warn' "$folder/log"
+  timeout 60 gst-launch-1.0 -q "$@" ! filesink location="$name" >log 2>&1 && return
+  grep -m3 -iE 'error|warn' log
   return 1
 }
 
-# compare NAME PIPELINE...: its bytes are those of $folder/wanted.
+# compare NAME PIPELINE...: its bytes are those of the file "wanted".
 compare() {
   local name=$1
   shift
-  rm -f "$folder/got"
-  if play got "$@" && [ -s "$folder/got" ] && cmp "$folder/wanted" "$folder/got"; then verdict "$name" ok; else verdict "$name" FAILED; fi
+  rm -f got
+  if play got "$@" && [ -s got ] && cmp wanted got; then echo "ok: $name"; else echo "FAILED: $name"; fi
 }
 
-source="videotestsrc num-buffers=12 pattern=zone-plate kx2=20 ky2=20 kt=3 ! video/x-raw,format=NV12,width=640,height=360"
-one="videodenoise backend=cuda filter=gaussian" two="videodenoise backend=cuda filter=median"
-# shellcheck disable=SC2086
-{
-  play wanted $source ! $one ! video/x-raw ! queue ! video/x-raw ! $two ! video/x-raw
-  compare "two in a row, CUDA between" $source ! $one ! "$cuda" ! $two ! video/x-raw
-  compare "two in a row, left to themselves" $source ! $one ! $two ! video/x-raw
-  if timeout 60 gst-launch-1.0 -v $source ! $one ! $two ! fakesink 2>&1 |
-    grep 'videodenoise0.GstPad:src' | grep -q CUDAMemory; then
-    verdict "two in a row pass CUDAMemory" ok
-  else
-    verdict "two in a row pass CUDAMemory" FAILED
-  fi
+# group NAME FUNCTION ARGUMENT...: the function in a folder of its own, beside others.
+group() {
+  local name=$1
+  shift
+  mkdir -p "$folder/$name"
+  while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do wait -n; done
+  (cd "$folder/$name" && "$@" >verdicts 2>&1) &
 }
 
-if [ $# -gt 0 ] && gst-inspect-1.0 nvh264dec >/dev/null 2>&1; then
-  decode="filesrc location=$1 ! qtdemux ! h264parse ! nvh264dec"
+# pattern FORMAT SIZE: a moving source.
+pattern() {
+  echo "videotestsrc num-buffers=12 pattern=zone-plate kx2=20 ky2=20 kt=3 !" \
+    "video/x-raw,format=$1,width=${2%x*},height=${2#*x},framerate=60/1"
+}
+
+two_in_a_row() {
+  local source one="videodenoise backend=cuda filter=gaussian" two="videodenoise backend=cuda filter=median"
+  source=$(pattern NV12 640x360)
   # shellcheck disable=SC2086
-  for filter in gaussian wavelet; do
-    denoise="videodenoise backend=cuda filter=$filter"
-    play wanted $decode ! video/x-raw ! $denoise ! video/x-raw
-    compare "NVDEC $filter, CUDA in" $decode ! "$cuda" ! $denoise ! video/x-raw
-    compare "NVDEC $filter, CUDA both" $decode ! "$cuda" ! $denoise ! "$cuda" ! cudadownload ! video/x-raw
-    compare "NVDEC $filter, left to themselves" $decode ! $denoise ! video/x-raw
-  done
+  {
+    play wanted $source ! $one ! video/x-raw ! queue ! video/x-raw ! $two ! video/x-raw || echo "FAILED: two in a row, system memory"
+    compare "two in a row, CUDA between" $source ! $one ! "$cuda" ! $two ! video/x-raw
+    compare "two in a row, left to themselves" $source ! $one ! $two ! video/x-raw
+    if timeout 60 gst-launch-1.0 -v $source ! $one ! $two ! fakesink 2>&1 |
+      grep 'videodenoise0.GstPad:src' | grep -q CUDAMemory; then
+      echo "ok: two in a row pass CUDAMemory"
+    else
+      echo "FAILED: two in a row pass CUDAMemory"
+    fi
+  }
+}
+
+# decoded CLIP FILTER
+decoded() {
+  local decode="filesrc location=$1 ! qtdemux ! h264parse ! nvh264dec" denoise="videodenoise backend=cuda filter=$2"
+  # shellcheck disable=SC2086
+  {
+    play wanted $decode ! video/x-raw ! $denoise ! video/x-raw || echo "FAILED: NVDEC $2, system memory"
+    compare "NVDEC $2, CUDA in" $decode ! "$cuda" ! $denoise ! video/x-raw
+    compare "NVDEC $2, CUDA both" $decode ! "$cuda" ! $denoise ! "$cuda" ! cudadownload ! video/x-raw
+    compare "NVDEC $2, left to themselves" $decode ! $denoise ! video/x-raw
+  }
+}
+
+# combinations FORMAT SIZE FILTER: CUDA on both sides; "all" as fourth argument: on either side alone as well.
+combinations() {
+  local source denoise="videodenoise backend=cuda filter=$3"
+  source=$(pattern "$1" "$2")
+  # shellcheck disable=SC2086
+  {
+    play wanted $source ! $denoise ! video/x-raw || { echo "FAILED: $1 $3, system memory"; return; }
+    compare "$1 $3, CUDA both" $source ! cudaupload ! "$cuda" ! $denoise ! "$cuda" ! cudadownload ! video/x-raw
+    [ "${4:-}" = all ] || return 0
+    compare "$1 $3, CUDA in" $source ! cudaupload ! "$cuda" ! $denoise ! video/x-raw
+    compare "$1 $3, CUDA out" $source ! $denoise ! "$cuda" ! cudadownload ! video/x-raw
+  }
+}
+
+group pair two_in_a_row
+if [ $# -gt 0 ] && gst-inspect-1.0 nvh264dec >/dev/null 2>&1; then
+  clip=$(realpath "$1")
+  for filter in gaussian wavelet; do group "nvdec-$filter" decoded "$clip" $filter; done
 else
   echo "not run: NVDEC (no clip, or no element nvh264dec)"
 fi
 # NV12 and RGB in every combination with several filters, the others as their layouts differ.
-for format in NV12 RGB I420 YV12 NV21 Y444 Y42B I420_10LE P010_10LE BGR RGBx BGRA ARGB; do
-  for filter in gaussian wavelet none; do
-    case $filter-$format in
-      *-NV12 | *-RGB) size=640x360 all=yes ;;
-      gaussian-*) size=321x241 all=no ;;
-      *) continue ;;
-    esac
-    source="videotestsrc num-buffers=12 pattern=zone-plate kx2=20 ky2=20 kt=3 ! video/x-raw,format=$format,width=${size%x*},height=${size#*x},framerate=60/1"
-    denoise="videodenoise backend=cuda filter=$filter"
-    # shellcheck disable=SC2086
-    {
-      play wanted $source ! $denoise ! video/x-raw || { verdict "$format $filter, system memory" FAILED; continue; }
-      compare "$format $filter, CUDA both" $source ! cudaupload ! "$cuda" ! $denoise ! "$cuda" ! cudadownload ! video/x-raw
-      [ $all = yes ] || continue
-      compare "$format $filter, CUDA in" $source ! cudaupload ! "$cuda" ! $denoise ! video/x-raw
-      compare "$format $filter, CUDA out" $source ! $denoise ! "$cuda" ! cudadownload ! video/x-raw
-    }
-  done
+for format in NV12 RGB; do
+  for filter in gaussian wavelet none; do group "$format-$filter" combinations $format 640x360 $filter all; done
 done
+for format in I420 YV12 NV21 Y444 Y42B I420_10LE P010_10LE BGR RGBx BGRA ARGB; do
+  group "$format" combinations $format 321x241 gaussian
+done
+wait
 
+cat "$folder"/*/verdicts
+passed=$(cat "$folder"/*/verdicts | grep -c '^ok: ')
+failed=$(cat "$folder"/*/verdicts | grep -c '^FAILED: ')
 echo "$passed passed, $failed failed"
-[ $failed = 0 ] && [ $passed -gt 0 ]
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
