@@ -2,7 +2,7 @@
 // configuration, which would replace our allocator by the system's, so set_config puts it back.
 #include "buffer_pool.hpp"
 
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>  // not gstvideopool.h alone: in 1.28 it needs what includes it
 
 namespace quietframe::gst {
 namespace {
