@@ -36,7 +36,7 @@ say "soak at $full for $soak s, beside all that follows: its frames take turns w
 # A session of its own: it may outlive the shell that began it.
 # shellcheck disable=SC2086
 setsid $latency --video "$full" --filter wavelet --seconds "$soak" --phase 0 --csv "$out/soak.csv" --timeline "$out/soak-timeline.csv" \
-  >"$out/soak.txt" 2>"$out/soak-progress.txt" &
+  </dev/null >"$out/soak.txt" 2>"$out/soak-progress.txt" &
 soaking=$!
 echo "$soaking" >"$out/soak.pid"
 (
@@ -44,7 +44,7 @@ echo "$soaking" >"$out/soak.pid"
     echo "device memory, processes: $(nvidia-smi --query-compute-apps=used_memory --format=csv,noheader 2>/dev/null | tr '\n' ' ')"
     sleep 60
   done
-) >"$out/soak-device-memory.txt" &
+) </dev/null >"$out/soak-device-memory.txt" 2>/dev/null &
 
 say "region, mask and previews"
 # shellcheck disable=SC2086
