@@ -27,37 +27,40 @@ bool is_square_median(const Window& w) { return w.width == w.height && w.rank ==
 }  // namespace
 
 const char* to_string(Method method) {
-  constexpr const char* names[] = {"network", "ordinal 32x32", "ordinal 64x64", "ordinal 64x32",
-                                   "data-aware"};
+  constexpr const char* names[] = {"network", "ordinal", "data-aware"};
   return names[static_cast<int>(method)];
 }
 
 bool can_run(Method method, const Window& window, SampleType type) {
   if (method == Method::data_aware) return can_run_tiling(tiling_choice(window, type), window, type);
-  if (method != Method::network) return can_run_ordinal(method, window);
+  if (method == Method::ordinal) return can_run_ordinal(window);
   return is_square_median(window) && (window.width == 3 || with_network(window.width, [&]<int W>() {}));
 }
 
 void run_method(Method method, const Launch& job, cudaStream_t stream) {
   if (method == Method::data_aware) return run_tiling(tiling_choice(job.window, job.in.type), job, stream);
-  if (method != Method::network) return run_ordinal(method, job, stream);
+  if (method == Method::ordinal) return run_ordinal(job, stream);
   if (job.window.width == 3) return run_3x3(job, stream);
   with_network(job.window.width, [&]<int W>() { run_network<W>(job, stream); });
 }
 
-// Crossovers, measured with median-sweep at 3840x2160 on an NVIDIA H200, 2026-11-29 and, from 15 on, 11-30;
-// microseconds a frame:
-//   k            3   5   7   9  11  13  15  17  19  21 |  23
-//   u8, network 11  24  40  63  90 142 177 229 313 384 | 775 (ordinal 32x32; its networks took 967)
-//   u16         14  27  43  64  91 144 180 235 327 394 | 847 (972)
-//   f32         21  48  81 125 183 319 415 555 604 739 | 993 (1974)
-// so networks serve all types to 21 (kernels/meson.build), and all_methods stands in the order of preference:
-// the smallest tile that holds the footprint was the fastest for every window (u8 at 45: 1669, 64x64 1958,
-// 64x32 2414). The data-aware variant is exact and slower at every window measured (u8 at 21, 25, 31, 51:
-// 3169, 3858, 3897, 7180, ordinal 767, 982, 1024, 2193), so it is last, for tests and the sweep.
+// Crossovers, measured with median-sweep at 3840x2160 on an NVIDIA H200, 2026-12-01; microseconds a frame:
+//   k             3   5   7   9  11  13  15  17  19  21  23  31   53   75
+//   u8, network  11  24  40  62  89 142 177 229 314 386
+//       ordinal                             406 412 416 423 545  874 1559
+//   u16, network 13  26  43  64  91 144 179 235 329 393
+//       ordinal                             489 497 504 511 675 1169 2088
+//   f32, network 22  48  81 124 182 318 413 553 606 739
+//       ordinal                             644 653 660 667 866 1542 2740
+// so all_methods stands in the order of preference, but for floats at 21x21. The data-aware variant is exact
+// and slower at every window measured (u8 at 9, 31, 75: 1854, 3881, 15651), so it is last, for tests and the
+// sweep.
 Method method_for(const Window& window, SampleType type) {
-  for (const Method m : all_methods)
+  constexpr int last_float_network = 19;
+  for (const Method m : all_methods) {
+    if (m == Method::network && type == SampleType::f32 && window.width > last_float_network) continue;
     if (can_run(m, window, type)) return m;
+  }
   throw std::invalid_argument("no CUDA median for a window of " + std::to_string(window.width) + "x" +
                               std::to_string(window.height) + ": width and height must be 1 to " +
                               std::to_string(max_window));

@@ -5,6 +5,7 @@
 // middle ones, the smallest of the highest (Devillard 1998; Smith 1996). Two rows share the sorted pair of
 // the samples between them, two neighbours share what their two common columns give. The kernel is bound by
 // memory on the GPUs it was measured on, so a thread makes four rows of each tile to read little twice.
+#include "cuda/error.hpp"
 #include "filters/median/cuda_methods.hpp"
 #include "filters/median/cuda_words.cuh"
 
@@ -99,6 +100,7 @@ void launch(const Launch& job, cudaStream_t stream) {
   const dim3 grid((warps + threads / 32 - 1) / (threads / 32),
                   (job.out.height + tile_rows * Ops::tiles - 1) / (tile_rows * Ops::tiles), job.out.channels);
   kernel_3x3<Ops><<<grid, threads, 0, stream>>>(job, Access(job));
+  QF_CUDA_CHECK_LAUNCH("kernel_3x3");
 }
 
 }  // namespace

@@ -6,14 +6,11 @@
 namespace quietframe::median {
 
 enum class Method : std::uint8_t {
-  network,        ///< cuda_network.cu: selection networks in registers
-  ordinal_32x32,  ///< cuda_ordinal.cuh, tile 32x32
-  ordinal_64x64,  ///< and larger tiles: less to sort for a pixel, more shared memory
-  ordinal_64x32,
+  network,     ///< cuda_network.cu: selection networks in registers
+  ordinal,     ///< cuda_ordinal.cuh: ranks in a tile, and histograms of them
   data_aware,  ///< cuda_tiling.cu: hierarchical tiling by merge paths in shared memory
 };
-inline constexpr Method all_methods[] = {Method::network, Method::ordinal_32x32, Method::ordinal_64x64,
-                                         Method::ordinal_64x32, Method::data_aware};
+inline constexpr Method all_methods[] = {Method::network, Method::ordinal, Method::data_aware};
 const char* to_string(Method method);
 
 /// Whether `method` can do it: windows and sample types are limited by registers and shared memory.
@@ -27,8 +24,8 @@ void run_method(Method method, const Launch& job, cudaStream_t stream);
 template <int Window>
 void run_network(const Launch& job, cudaStream_t stream);
 void run_3x3(const Launch& job, cudaStream_t stream);
-bool can_run_ordinal(Method method, const Window& window);
-void run_ordinal(Method method, const Launch& job, cudaStream_t stream);
+bool can_run_ordinal(const Window& window);
+void run_ordinal(const Launch& job, cudaStream_t stream);
 /// The tiles that measured fastest for the window; those that need more shared memory than there is, or are
 /// larger than the window, are refused by can_run_tiling.
 TilingChoice tiling_choice(const Window& window, SampleType type);

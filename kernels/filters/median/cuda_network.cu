@@ -5,6 +5,7 @@
 // twice that for 8 and 16 bits: min.u16x2 and max.u16x2 work on two rows of tiles at once, at the same rate
 // as one. Lists lie in shared memory element by element, threads side by side, so that no access has a bank
 // conflict.
+#include "cuda/error.hpp"
 #include "filters/median/cuda_words.cuh"
 
 namespace quietframe::median {
@@ -152,10 +153,12 @@ template <class Ops>
 void launch(const Launch& job, cudaStream_t stream) {
   using B = Block<Ops>;
   constexpr int bytes = B::words * static_cast<int>(sizeof(typename Ops::Word));
-  cudaFuncSetAttribute(network_kernel<Ops>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  QF_CUDA_CHECK(
+      cudaFuncSetAttribute(network_kernel<Ops>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   const dim3 grid((job.out.width + 4 * B::tiles - 1) / (4 * B::tiles),
                   (job.out.height + 2 * Ops::tiles - 1) / (2 * Ops::tiles), job.out.channels);
   network_kernel<Ops><<<grid, threads, bytes, stream>>>(job, Access(job));
+  QF_CUDA_CHECK_LAUNCH("network_kernel");
 }
 
 }  // namespace

@@ -41,19 +41,27 @@ inline bool four_at_once(const GroupView& v) {
   return true;
 }
 
+/// with_sample_type for the device.
+template <class F>
+__device__ inline void with_type(SampleType type, F&& f) {
+  switch (type) {
+    case SampleType::u8:
+      return f.template operator()<SampleType::u8>();
+    case SampleType::u16_le:
+      return f.template operator()<SampleType::u16_le>();
+    case SampleType::u16_be:
+      return f.template operator()<SampleType::u16_be>();
+    default:
+      f.template operator()<SampleType::f32>();
+  }
+}
+
 /// Key of sample (x, y), which may lie outside: borders replicate.
 __device__ inline std::uint32_t load_key(const GroupView& v, int c, int x, int y) {
   const std::byte* p = sample_at(v, c, min(max(x, 0), v.width - 1), min(max(y, 0), v.height - 1));
-  switch (v.type) {
-    case SampleType::u8:
-      return load_key_at<SampleType::u8>(p, v.shift);
-    case SampleType::u16_le:
-      return load_key_at<SampleType::u16_le>(p, v.shift);
-    case SampleType::u16_be:
-      return load_key_at<SampleType::u16_be>(p, v.shift);
-    default:
-      return load_key_at<SampleType::f32>(p, v.shift);
-  }
+  std::uint32_t key = 0;
+  with_type(v.type, [&]<SampleType S>() { key = load_key_at<S>(p, v.shift); });
+  return key;
 }
 
 /// `strength` < 1, in the arithmetic of the CPU processor: every product and sum rounded by itself, so that
@@ -88,19 +96,7 @@ __device__ inline void store_key_at(const Launch& job, const std::byte* before, 
 __device__ inline void store_key(const Launch& job, int c, int x, int y, std::uint32_t key) {
   const std::byte* before = sample_at(job.in, c, x, y);
   auto* out = const_cast<std::byte*>(sample_at(job.out, c, x, y));
-  switch (job.out.type) {
-    case SampleType::u8:
-      store_key_at<SampleType::u8>(job, before, out, key);
-      break;
-    case SampleType::u16_le:
-      store_key_at<SampleType::u16_le>(job, before, out, key);
-      break;
-    case SampleType::u16_be:
-      store_key_at<SampleType::u16_be>(job, before, out, key);
-      break;
-    default:
-      store_key_at<SampleType::f32>(job, before, out, key);
-  }
+  with_type(job.out.type, [&]<SampleType S>() { store_key_at<S>(job, before, out, key); });
   if (job.in.carry && c == 0)
     job.out.carry[y * job.out.stride[0] + static_cast<std::ptrdiff_t>(x) * job.out.step] =
         job.in.carry[y * job.in.stride[0] + static_cast<std::ptrdiff_t>(x) * job.in.step];
